@@ -1,5 +1,6 @@
 """Disks of a test: loop devices over files of the test's own directory, which the program itself refuses."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,15 +8,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from iotide_agent.scratch.adopting import Root
 from iotide_agent.scratch.commands import ENVIRONMENT, Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.journal import Journal
 from iotide_agent.scratch.lock import held_lock
+from iotide_agent.scratch.operations import perform
+from iotide_agent.scratch.requests import parse_request
 from iotide_agent.scratch.site import Site
-from iotide_agent.scratch.sysfs import Identity, Sysfs
+from iotide_agent.scratch.sysfs import DiskIdentity, Sysfs
+from iotide_agent.scratch.uses import is_claimed
 from iotide_wire.units import MIB
 
 MACHINE: Final = "0123456789abcdef0123456789abcdef"
@@ -34,8 +38,8 @@ class LoopSysfs(Sysfs):
     def disks(self) -> list[str]:
         return sorted(self.serials)
 
-    def identity(self, name: str) -> Identity:
-        return Identity("", self.serials.get(name, ""), "loop of a test", self.size_bytes(name))
+    def identity(self, name: str) -> DiskIdentity:
+        return DiskIdentity("", self.serials.get(name, ""), "loop of a test", self.size_bytes(name))
 
     def why_unfit(self, name: str) -> str | None:
         return None if name in self.serials else "it is not of this test"
@@ -62,7 +66,7 @@ class Loops:
             mounts=directory / "mounts",
             machine_id=MACHINE,
             owner=(65534, 65534),
-            patience_seconds=2.0,
+            patience_seconds=1.0,
         )
 
     def add(self, size_bytes: int = 64 * MIB) -> str:
@@ -126,6 +130,19 @@ class Loops:
         finally:
             disk.close()
 
+    def leftovers(self) -> list[str]:
+        """Return what is left on or above arenas that must be empty and clean."""
+        found = []
+        for device in (f"serial-{serial}" for serial in self.sysfs.serials.values()):
+            arena = self.arena(device).removeprefix("/dev/")
+            found += [f"{arena}: {holder}" for holder in self.sysfs.names(arena, "holders")]
+            found += [f"{arena}: claimed"] if is_claimed(f"/dev/{arena}") else []
+            found += [
+                f"{arena}: {line}" for line in run("wipefs", "--no-act", "--parsable", f"/dev/{arena}").splitlines()
+            ]
+            found += [f"{arena}: {self.state(device)}"] if self.state(device) != "clean" else []
+        return found
+
     def detach(self) -> None:
         for name in self.sysfs.serials:
             forget_partitions(name)
@@ -152,3 +169,9 @@ def run(*command: str, check: bool = True) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0 or not check, f"{command}: {done.stderr}"
     return done.stdout
+
+
+def performed(loops: Loops, verb: str, *, journal: Journal | None = None, **words: object) -> dict[str, Any]:
+    """Perform a request on set `bays` as the program's worker does, and return its record."""
+    packet = json.dumps({"verb": verb, "set": "bays", **words}).encode()
+    return perform(loops.site, parse_request(packet), packet, journal or Journal(sys.stderr))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, Verb, parse_request
 from iotide_agent.scratch.sets import SET_NAME
 from iotide_wire.scratch import ScratchMake
@@ -61,7 +61,7 @@ KEYS: Final = (
 def accepted(packet: bytes) -> ScratchRequest | None:
     try:
         return parse_request(packet)
-    except RefusedError:
+    except ScratchRefusedError:
         return None
 
 
@@ -172,5 +172,5 @@ def test_bytes_that_are_no_json_are_refused(packet: bytes) -> None:
     ],
 )
 def test_a_refusal_names_the_problem(packet: bytes, words: str) -> None:
-    with pytest.raises(RefusedError, match=words):
+    with pytest.raises(ScratchRefusedError, match=words):
         parse_request(packet)

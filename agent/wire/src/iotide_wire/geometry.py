@@ -18,6 +18,7 @@ from iotide_wire.scratch_vocabulary import (
     SECTOR_BYTES,
     WITH_GEOMETRY,
     Alignment,
+    BtrfsProfile,
     Filesystem,
     LayoutKind,
     LvmKind,
@@ -203,6 +204,31 @@ def _lvm_remedy(choices: tuple[int, ...], below: Stripe) -> str:
         return f"use -I {' or '.join(size_text(choice) for choice in choices[:3])}"
     limit = f"no power of two up to {size_text(MOST_CHUNK_BYTES)} is a multiple of it"
     return f"{limit}: use 1, 2, 4 or 8 data disks instead of {below.data_disks}"
+
+
+_BTRFS_COPIES: Final[dict[BtrfsProfile, int]] = {
+    BtrfsProfile.SINGLE: 1,
+    BtrfsProfile.RAID0: 1,
+    BtrfsProfile.DUP: 2,
+    BtrfsProfile.RAID1: 2,
+    BtrfsProfile.RAID10: 2,
+    BtrfsProfile.RAID1C3: 3,
+    BtrfsProfile.RAID1C4: 4,
+}
+"""Copies of each block, from the table of profiles in mkfs.btrfs(8)."""
+_BTRFS_PARITIES: Final = {BtrfsProfile.RAID5: 1, BtrfsProfile.RAID6: 2}
+
+
+def capacity_bytes(layout: Layout, disk_bytes: int) -> int:
+    """Return the bytes of the top device on disks of this size; metadata of md and LVM, a few MiB, is neglected."""
+    if layout.profile in _BTRFS_PARITIES:
+        return (layout.disks - _BTRFS_PARITIES[layout.profile]) * disk_bytes
+    if layout.profile is not None:
+        return layout.disks * disk_bytes // _BTRFS_COPIES[layout.profile]
+    if layout.level is MdLevel.RAID1:
+        return layout.arrays * disk_bytes
+    below = array_stripe(layout)
+    return (layout.disks if below is None else layout.arrays * below.data_disks) * disk_bytes
 
 
 def least_filesystem_bytes(filesystem: Filesystem, align: Alignment) -> int:

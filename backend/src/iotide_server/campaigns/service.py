@@ -12,7 +12,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository, round_queries, stages, windows
-from iotide_server.campaigns.errors import CAMPAIGN_ENDED, IDEMPOTENCY_KEY_REUSED
+from iotide_server.campaigns.errors import CAMPAIGN_ENDED, IDEMPOTENCY_KEY_REUSED, SCRATCH_NOT_OFFERED
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.reading import visible_campaign
@@ -46,7 +46,7 @@ class SubmittedCampaign:
 def submit(
     session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
 ) -> SubmittedCampaign:
-    """Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or as `resolve`, `cluster_of` and `foresee`."""
+    """Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, SCRATCH_NOT_OFFERED, or as `resolve`, `cluster_of` and `foresee`."""
     given = plan.model_dump(mode="json")
     digest = canonical_sha256(given)
     repeated = _repeated(session, principal, idempotency_key, digest)
@@ -57,6 +57,8 @@ def submit(
     added = Addition(QuotaKind.RUNS, cluster.id, principal.user_id, now, resolved.run_count, "repeats")
     require_room(session, added)
     planned = foresee(session, cluster, resolved)
+    if plan.scratch is not None:
+        raise SCRATCH_NOT_OFFERED()
     campaign = Campaign(
         cluster_id=cluster.id,
         name=plan.name,

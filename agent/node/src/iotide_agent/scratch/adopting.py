@@ -12,7 +12,7 @@ from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.mark import Adoption
 from iotide_agent.scratch.recovery import Recovery
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, Verb
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.site import Site
@@ -35,10 +35,10 @@ class Root:
     def adopt(self, device: str) -> str:
         """Adopt a listed disk, or complete an interrupted adoption of it; return the adoption id.
 
-        Raise RefusedError with every use of the disk.
+        Raise ScratchRefusedError with every use of the disk.
         """
         if read_config(self._site.config_file).set_of(device) is None:
-            raise RefusedError(f"{device} is in no set of {self._site.config_file}; list it there first")
+            raise ScratchRefusedError(f"{device} is in no set of {self._site.config_file}; list it there first")
         with closing(Disk(self._site.sysfs, device)) as disk:
             found = _whole_mark(disk)
             if found is None or not found.is_of(disk.identity):
@@ -47,7 +47,8 @@ class Root:
             if not disk.has_table(adoption.id):
                 self._check_unused(disk, own=_OWN_TABLE)
                 self._confirm(disk, "complete the adoption of")
-                self._write_table(disk, adoption)
+                disk.write_table(adoption.id)
+            self._finish(disk, adoption)
             return adoption.id
 
     def adopt_same_disk(self, device: str) -> str:
@@ -55,9 +56,9 @@ class Root:
         with closing(Disk(self._site.sysfs, device)) as disk:
             found = disk.any_adoption()
             if not found.is_of(disk.identity):
-                raise RefusedError(f"{device}: the mark is of another disk, or the disk has changed: {found}")
+                raise ScratchRefusedError(f"{device}: the mark is of another disk, or the disk has changed: {found}")
             if not disk.has_table(found.id):
-                raise RefusedError(f"{device}: its partition table is not the one of its adoption")
+                raise ScratchRefusedError(f"{device}: its partition table is not the one of its adoption")
             self._confirm(disk, f"take over from machine-id {found.machine_id}")
             disk.write_adoption(replace(found, machine_id=self._site.this_machine()), is_new=False)
             disk.check_ready(self._site.this_machine())
@@ -65,7 +66,7 @@ class Root:
             return found.id
 
     def release(self, device: str) -> None:
-        """Wipe arena, table and mark of an adopted disk, listed or not; raise RefusedError or DirtyError."""
+        """Wipe arena, table and mark of an adopted disk, listed or not; raise ScratchRefusedError or DirtyError."""
         with closing(Disk(self._site.sysfs, device)) as disk:
             adoption = disk.adoption(self._site.this_machine())
             self._confirm(disk, "release and wipe")
@@ -74,7 +75,7 @@ class Root:
             elif disk.state().is_clean:
                 reason = arenas.why_foreign(self._site, disk, self._commands)
                 if reason is not None:
-                    raise RefusedError(reason)
+                    raise ScratchRefusedError(reason)
             else:
                 self._wiper().clean([disk], discards=False)
             disk.clear()
@@ -85,9 +86,9 @@ class Root:
         """Wipe the dirty disks of a set and accept orders of any number again; return reasons of disks left alone."""
         found = read_config(self._site.config_file).sets.get(name)
         if found is None:
-            raise RefusedError(f"{self._site.config_file} has no set {name}")
+            raise ScratchRefusedError(f"{self._site.config_file} has no set {name}")
         if self._ask(f"All data that iotide wrote on set {name} is lost. Type the name of the set: ") != name:
-            raise RefusedError("not confirmed; nothing was changed")
+            raise ScratchRefusedError("not confirmed; nothing was changed")
         answer = Recovery(self._site, self._commands, found).recover(ScratchRequest(Verb.RECOVER, name))
         for device in answer["wiped"]:
             with closing(Disk(self._site.sysfs, device)) as disk:
@@ -102,7 +103,7 @@ class Root:
             phrase = f"destroy {disk.identity.serial or disk.device}"
             question = f"It has no known signature, but its ends are not blank. Type `{phrase}` to overwrite it: "
             if self._ask(question) != phrase:
-                raise RefusedError("not confirmed; nothing was changed")
+                raise ScratchRefusedError("not confirmed; nothing was changed")
             self._check_unused(disk)
         identity = disk.identity
         adoption = Adoption(
@@ -117,29 +118,31 @@ class Root:
         )
         disk.write_adoption(adoption, is_new=True)
         self._commands.journal.write("mark_written", device=disk.device, id=adoption.id)
-        self._write_table(disk, adoption)
+        disk.write_table(adoption.id)
+        self._finish(disk, adoption)
         return adoption.id
 
-    def _write_table(self, disk: Disk, adoption: Adoption) -> None:
-        disk.write_table(adoption.id)
+    def _finish(self, disk: Disk, adoption: Adoption) -> None:
         self._commands.journal.write("table_written", device=disk.device)
-        disk.read_partitions()
+        if self._site.sysfs.partition(disk.name, 1) is None:
+            disk.read_partitions()
         disk.check_ready(self._site.this_machine())
+        if not disk.state().is_clean and disk.state().order == 0:
+            # Old data may lie in the arena, where no check of the whole disk sees it.
+            self._wiper().clean([disk], discards=False)
         self._commands.journal.write("adopted", device=disk.device, id=adoption.id, by=self._by)
-        # Old data may lie in the arena, where no check of the whole disk sees it.
-        self._wiper().clean([] if disk.state().is_clean else [disk], discards=False)
 
     def _check_unused(self, disk: Disk, own: frozenset[str] = frozenset()) -> None:
         found = uses(disk, self._site.sysfs, self._commands, own=own)
         if found:
-            raise RefusedError(f"{disk.device}: {'; '.join(found)}")
+            raise ScratchRefusedError(f"{disk.device}: {'; '.join(found)}")
 
     def _confirm(self, disk: Disk, what: str) -> None:
         identity = disk.identity
         shown = f"{identity.model or 'unknown model'}, {identity.size_bytes} bytes, {disk.device}, now {disk.name}"
         key = identity.serial or identity.wwn
         if self._ask(f"{what}: {shown}\nAll data on it is lost. Type its serial number: ") != key:
-            raise RefusedError("not confirmed: that is not its serial number; nothing was changed")
+            raise ScratchRefusedError("not confirmed: that is not its serial number; nothing was changed")
 
     def _wiper(self) -> Wiper:
         return Wiper(self._site.sysfs, self._commands, self._site.this_machine(), self._site.patience_seconds)
@@ -148,5 +151,5 @@ class Root:
 def _whole_mark(disk: Disk) -> Adoption | None:
     try:
         return disk.any_adoption()
-    except RefusedError:
+    except ScratchRefusedError:
         return None

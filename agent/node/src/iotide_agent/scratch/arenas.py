@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
-from iotide_agent.scratch.mark import Condition, MarkState
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.mark import MarkCondition, MarkState
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest
 from iotide_agent.scratch.sets import DiskSet
 from iotide_agent.scratch.site import Site
@@ -17,7 +17,7 @@ from iotide_agent.scratch.uses import is_claimed, lasting_openers, signatures
 
 @contextmanager
 def opened(site: Site, devices: Sequence[str]) -> Iterator[list[Disk]]:
-    """Open and lock disks, and close them at the end; raise RefusedError if one is missing or doubtful."""
+    """Open and lock disks, and close them at the end; raise ScratchRefusedError if one is missing or doubtful."""
     with ExitStack() as stack:
         disks = []
         for device in devices:
@@ -29,13 +29,15 @@ def opened(site: Site, devices: Sequence[str]) -> Iterator[list[Disk]]:
 
 
 def check_newest(disks: Sequence[Disk], request: ScratchRequest) -> None:
-    """Raise RefusedError if a newer order used these disks, or another attempt of this one."""
+    """Raise ScratchRefusedError if a newer order used these disks, or another attempt of this one."""
     for disk in disks:
         state = disk.state()
         if state.order > request.order:
-            raise RefusedError(f"{disk.device}: order {request.order} is older than {state.order}, which used it")
+            raise ScratchRefusedError(
+                f"{disk.device}: order {request.order} is older than {state.order}, which used it"
+            )
         if state.order == request.order and state.fence != request.fence:
-            raise RefusedError(f"{disk.device}: order {request.order} used it with another fence")
+            raise ScratchRefusedError(f"{disk.device}: order {request.order} used it with another fence")
 
 
 def is_of(state: MarkState, request: ScratchRequest) -> bool:
@@ -56,7 +58,7 @@ def why_foreign(site: Site, disk: Disk, commands: Commands) -> str | None:
     return f"{disk.device}: clean by its mark, but open in process {who[0]}" if who else None
 
 
-def mark_all(disks: Sequence[Disk], condition: Condition, request: ScratchRequest, commands: Commands) -> None:
+def mark_all(disks: Sequence[Disk], condition: MarkCondition, request: ScratchRequest, commands: Commands) -> None:
     for disk in disks:
         variant = request.making.variant if request.making else disk.state().variant
         state = MarkState(condition, request.order, request.fence, variant, int(time.time()))
@@ -71,7 +73,7 @@ def forget_orders(disks: Sequence[Disk]) -> None:
 
 
 def first_devices(found: DiskSet, count: int) -> tuple[str, ...]:
-    """Return the first `count` disks of a set; raise RefusedError if it has fewer."""
+    """Return the first `count` disks of a set; raise ScratchRefusedError if it has fewer."""
     if count > len(found.devices):
-        raise RefusedError(f"set {found.name} has {len(found.devices)} disks, not {count}")
+        raise ScratchRefusedError(f"set {found.name} has {len(found.devices)} disks, not {count}")
     return found.devices[:count]

@@ -12,8 +12,8 @@ from typing import Final
 
 from iotide_agent.runner.files import closing
 from iotide_agent.scratch import gpt, mark
-from iotide_agent.scratch.mark import BLOCK_BYTES, Adoption, Condition, MarkError, MarkState
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.mark import BLOCK_BYTES, Adoption, MarkCondition, MarkError, MarkState
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sysfs import Sysfs
 
 _BLKGETDISKSEQ: Final = 0x80081280
@@ -33,7 +33,7 @@ class Disk:
     """
 
     def __init__(self, sysfs: Sysfs, device: str, *, locks: bool = True) -> None:
-        """Find the disk; raise RefusedError unless exactly one has this identity. `locks` is false to read only."""
+        """Find the disk, and lock it unless it is only read. Raise ScratchRefusedError unless it is the only one."""
         self._sysfs = sysfs
         self.device = device
         self.name = find(sysfs, device)
@@ -57,10 +57,12 @@ class Disk:
 
     @property
     def arena(self) -> str:
-        """Return the kernel's name of partition 1; raise RefusedError without one."""
+        """Return the kernel's name of partition 1; raise ScratchRefusedError without one."""
         found = self._sysfs.partition(self.name, 1)
         if found is None:
-            raise RefusedError(f"{self.device}: the kernel shows no partition 1; does it read GPT (EFI_PARTITION)?")
+            raise ScratchRefusedError(
+                f"{self.device}: the kernel shows no partition 1; does it read GPT (EFI_PARTITION)?"
+            )
         return found
 
     @property
@@ -73,18 +75,18 @@ class Disk:
         return os.pread(self.descriptor, size_bytes, offset)
 
     def check_same(self) -> None:
-        """Raise RefusedError if another disk has this name now."""
+        """Raise ScratchRefusedError if another disk has this name now."""
         identity = self._sysfs.identity(self.name)
         if _number_of(self.descriptor, _BLKGETDISKSEQ) != self._sequence or identity != self.identity:
-            raise RefusedError(f"{self.device}: another disk has the name {self.name} now")
+            raise ScratchRefusedError(f"{self.device}: another disk has the name {self.name} now")
 
     def adoption(self, machine_id: str) -> Adoption:
-        """Return block 0 of the mark; raise RefusedError unless it is of this disk and this node."""
+        """Return block 0 of the mark; raise ScratchRefusedError unless it is of this disk and this node."""
         found = self.any_adoption()
         if not found.is_of(self.identity):
-            raise RefusedError(f"{self.device}: the mark is of another disk, or the disk has changed: {found}")
+            raise ScratchRefusedError(f"{self.device}: the mark is of another disk, or the disk has changed: {found}")
         if found.machine_id != machine_id:
-            raise RefusedError(
+            raise ScratchRefusedError(
                 f"{self.device}: it was adopted on another installation (machine-id {found.machine_id}); "
                 f"run `iotide-agent scratch adopt --same-disk {self.device}` if that was this node"
             )
@@ -94,13 +96,13 @@ class Disk:
         try:
             return mark.adoption_in(self.pread(BLOCK_BYTES, self._mark_start))
         except MarkError as error:
-            raise RefusedError(f"{self.device}: not adopted: {error}") from error
+            raise ScratchRefusedError(f"{self.device}: not adopted: {error}") from error
 
     def state(self) -> MarkState:
         return mark.state_in(self.pread(BLOCK_BYTES, self._mark_start + BLOCK_BYTES))
 
     def check_ready(self, machine_id: str) -> Adoption:
-        """Check the disk, its mark and its partitions; raise RefusedError."""
+        """Check the disk, its mark and its partitions; raise ScratchRefusedError."""
         self.check_same()
         adoption = self.adoption(machine_id)
         self._check_table(adoption)
@@ -113,7 +115,7 @@ class Disk:
     def write_adoption(self, adoption: Adoption, *, is_new: bool) -> None:
         """Write block 0, and for a new adoption a dirty state before it: old data may lie in the arena."""
         self.check_same()
-        dirty = (self._mark_start + BLOCK_BYTES, mark.packed(MarkState(Condition.DIRTY, variant="adoption")))
+        dirty = (self._mark_start + BLOCK_BYTES, mark.packed(MarkState(MarkCondition.DIRTY, variant="adoption")))
         self._write([*([dirty] if is_new else []), (self._mark_start, mark.packed(adoption))])
 
     def write_table(self, adoption_id: str) -> None:
@@ -134,11 +136,11 @@ class Disk:
         self._write(zeros, exclusive=True)
 
     def read_partitions(self) -> None:
-        """Have the kernel read the table; raise RefusedError if it keeps partitions that are in use."""
+        """Have the kernel read the table; raise ScratchRefusedError if it keeps partitions that are in use."""
         try:
             self._sysfs.read_partitions(self.name, self.descriptor)
         except OSError as error:
-            raise RefusedError(f"{self.device}: the kernel does not read its table: {error.strerror}") from error
+            raise ScratchRefusedError(f"{self.device}: the kernel does not read its table: {error.strerror}") from error
 
     @property
     def block_bytes(self) -> int:
@@ -153,38 +155,40 @@ class Disk:
         shown = f"{os.major(number)}:{os.minor(number)}"
         size_bytes = _number_of(self.descriptor, _BLKGETSIZE64)
         if self._sysfs.text(self.name, "dev") != shown or size_bytes != self.identity.size_bytes:
-            raise RefusedError(f"{self.device}: it changed while it was opened")
+            raise ScratchRefusedError(f"{self.device}: it changed while it was opened")
 
     def _check_table(self, adoption: Adoption) -> None:
         size_bytes = self.identity.size_bytes
         if not self.has_table(adoption.id):
-            raise RefusedError(f"{self.device}: its partition table is not the one of its adoption")
+            raise ScratchRefusedError(f"{self.device}: its partition table is not the one of its adoption")
         if len(self._sysfs.partitions(self.name)) != len(mark.table_of(adoption.id, size_bytes).partitions):
-            raise RefusedError(f"{self.device}: the kernel shows {self._sysfs.partitions(self.name)} as partitions")
+            raise ScratchRefusedError(
+                f"{self.device}: the kernel shows {self._sysfs.partitions(self.name)} as partitions"
+            )
         start = _SECTOR_BYTES * int(self._sysfs.text(self.arena, "start") or 0)
         if (start, self._sysfs.size_bytes(self.arena)) != mark.arena_bytes(size_bytes):
-            raise RefusedError(f"{self.device}: the kernel's partition 1 has other bounds than the adoption")
+            raise ScratchRefusedError(f"{self.device}: the kernel's partition 1 has other bounds than the adoption")
 
     def _write(self, blocks: list[tuple[int, bytes]], *, exclusive: bool = False) -> None:
         descriptor = os.open(self.path, _WRITE | (os.O_EXCL if exclusive else 0))
         with closing(descriptor):
             if os.fstat(descriptor).st_rdev != os.fstat(self.descriptor).st_rdev:
-                raise RefusedError(f"{self.device}: another device has the name {self.name} now")
+                raise ScratchRefusedError(f"{self.device}: another device has the name {self.name} now")
             for offset, data in blocks:
                 write_all(descriptor, data, offset)
             os.fsync(descriptor)
 
 
 def find(sysfs: Sysfs, device: str) -> str:
-    """Return the kernel's name of the only disk with this identity; raise RefusedError for none or two."""
+    """Return the kernel's name of the only disk with this identity; raise ScratchRefusedError for none or two."""
     found = [name for name in sysfs.disks() if sysfs.identity(name).device == device]
     if not found:
-        raise RefusedError(f"{device}: no disk of this node has this identity")
+        raise ScratchRefusedError(f"{device}: no disk of this node has this identity")
     if len(found) > 1:
-        raise RefusedError(f"{device}: {len(found)} disks have this identity: {', '.join(found)}")
+        raise ScratchRefusedError(f"{device}: {len(found)} disks have this identity: {', '.join(found)}")
     reason = sysfs.why_unfit(found[0])
     if reason is not None:
-        raise RefusedError(f"{device} ({found[0]}): {reason}")
+        raise ScratchRefusedError(f"{device} ({found[0]}): {reason}")
     return found[0]
 
 
@@ -214,7 +218,7 @@ def _lock(descriptor: int, device: str) -> None:
         return False
 
     if not until(locked, _LOCK_SECONDS):
-        raise RefusedError(f"{device}: another program holds the lock of the disk")
+        raise ScratchRefusedError(f"{device}: another program holds the lock of the disk")
 
 
 def _number_of(descriptor: int, request: int) -> int:
@@ -223,7 +227,7 @@ def _number_of(descriptor: int, request: int) -> int:
         fcntl.ioctl(descriptor, request, found)
     except OSError as error:
         if request == _BLKGETDISKSEQ and error.errno == errno.ENOTTY:
-            raise RefusedError("this kernel does not number disks; scratch devices need Linux 5.15") from error
+            raise ScratchRefusedError("this kernel does not number disks; scratch devices need Linux 5.15") from error
         raise
     (number,) = struct.unpack("Q", found)
     return int(number)

@@ -7,23 +7,11 @@ No option here turns off a tool's exclusive claim of its device: a single `-F` o
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import Making
-from iotide_wire.scratch_vocabulary import (
-    EXT,
-    MOUNT_OPTIONS,
-    Alignment,
-    BtrfsProfile,
-    Filesystem,
-    LayoutKind,
-    LvmKind,
-    MdLevel,
-)
-from iotide_wire.striping import Layout
+from iotide_wire.geometry import mkfs_geometry
+from iotide_wire.scratch_vocabulary import EXT, MKFS, MOUNT_OPTIONS, SECTOR_BYTES, BtrfsProfile, Filesystem
 
-_SECTOR_BYTES: Final = 512
-_ONE_PARITY: Final = 1
-_TWO_PARITIES: Final = 2
 ALWAYS: Final = ("nodev", "nosuid")
 """A file system may hold anything that a load wrote."""
 _DATA_MODE: Final = "data"
@@ -43,22 +31,12 @@ def mkfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
     return _MKFS[making.type](making, devices, size_bytes * making.size_percent // 100)
 
 
-def stripe(layout: Layout) -> tuple[int, int]:
-    """Return chunk in bytes and number of data disks of the top layer; raise RefusedError for a layout without."""
-    chunk_bytes, disks = layout.lvm_chunk_bytes, layout.arrays if layout.kind is LayoutKind.LVM_MD else layout.disks
-    if layout.lvm is not LvmKind.STRIPE:
-        chunk_bytes, disks = layout.chunk_bytes, array_data_disks(layout)
-    if chunk_bytes is None:
-        raise RefusedError(f"align: {layout.text} has no stripe to align to; use default")
-    return chunk_bytes, disks
-
-
 def mount_options(making: Making, asked: Mapping[str, bool | int | str], devices: Sequence[str]) -> str:
-    """Return the argument of `mount -o`; raise RefusedError for an option of another file system."""
+    """Return the argument of `mount -o`; raise ScratchRefusedError for an option of another file system."""
     known = MOUNT_OPTIONS[making.type]
     for name, value in asked.items():
         if name not in known or not known[name].accepts(value):
-            raise RefusedError(f"{making.type} has no mount option {name} with this value")
+            raise ScratchRefusedError(f"{making.type} has no mount option {name} with this value")
     words = [name if value is True else f"{name}={value}" for name, value in asked.items()]
     if making.data is not None:
         words.append(f"{_DATA_MODE}={making.data}")
@@ -68,43 +46,21 @@ def mount_options(making: Making, asked: Mapping[str, bool | int | str], devices
     return ",".join((*ALWAYS, *words))
 
 
-def array_data_disks(layout: Layout) -> int:
-    """Return how many disks of an array hold data; all of them without an array."""
-    disks = layout.array_disks
-    return {
-        MdLevel.RAID0: disks,
-        MdLevel.RAID1: 1,
-        MdLevel.RAID5: disks - _ONE_PARITY,
-        MdLevel.RAID6: disks - _TWO_PARITIES,
-        MdLevel.RAID10: disks // 2,
-        None: disks,
-    }[layout.level]
-
-
 def _ext(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
     words = ["lazy_itable_init=0", "nodiscard"]
     if making.type is not Filesystem.EXT2:
         words.append("lazy_journal_init=0")
-    if making.align is Alignment.ALIGNED:
-        chunk_bytes, disks = stripe(making.layout)
-        blocks = chunk_bytes // making.block_bytes
-        words += [f"stride={blocks}", f"stripe_width={blocks * disks}"]
-    elif making.align is Alignment.UNALIGNED:
-        words += ["stride=1", "stripe_width=1"]
+    words += _geometry(making)
     options = ["-q", "-F", "-b", str(making.block_bytes), "-E", ",".join(words)]
-    return [f"mkfs.{making.type}", *options, devices[0], *_blocks(making, size_bytes, making.block_bytes)]
+    return [MKFS[making.type], *options, devices[0], *_blocks(making, size_bytes, making.block_bytes)]
 
 
 def _xfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
-    options = ["-b", f"size={making.block_bytes}"]
-    if making.align is Alignment.ALIGNED:
-        chunk_bytes, disks = stripe(making.layout)
-        options += ["-d", f"su={chunk_bytes},sw={disks}"]
-    elif making.align is Alignment.UNALIGNED:
-        options += ["-d", "noalign"]
+    words = list(_geometry(making))
     if making.size_percent < 100:  # noqa: PLR2004 - per cent
-        options += ["-d", f"size={size_bytes // making.block_bytes * making.block_bytes}"]
-    return ["mkfs.xfs", "-q", "-f", "-K", *options, devices[0]]
+        words.append(f"size={size_bytes // making.block_bytes * making.block_bytes}")
+    options = ["-b", f"size={making.block_bytes}", *(("-d", ",".join(words)) if words else ())]
+    return [MKFS[making.type], "-q", "-f", "-K", *options, devices[0]]
 
 
 def _btrfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
@@ -114,21 +70,26 @@ def _btrfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]
         options += ["-d", profile, "-m", _PLACED_METADATA.get(profile, profile)]
     if making.size_percent < 100:  # noqa: PLR2004 - per cent
         options += ["-b", str(size_bytes // making.block_bytes * making.block_bytes)]
-    return ["mkfs.btrfs", *options, *devices]
+    return [MKFS[making.type], *options, *devices]
 
 
 def _jfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
-    return ["mkfs.jfs", "-q", devices[0], *_blocks(making, size_bytes, making.block_bytes)]
+    return [MKFS[making.type], "-q", devices[0], *_blocks(making, size_bytes, making.block_bytes)]
 
 
 def _reiserfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
     # `-q` asks nothing. `-f` would also override a mount.
     options = ["-q", "-b", str(making.block_bytes)]
-    return ["mkfs.reiserfs", *options, devices[0], *_blocks(making, size_bytes, making.block_bytes)]
+    return [MKFS[making.type], *options, devices[0], *_blocks(making, size_bytes, making.block_bytes)]
 
 
 def _f2fs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
-    return ["mkfs.f2fs", "-q", "-f", "-t", "0", devices[0], *_blocks(making, size_bytes, _SECTOR_BYTES)]
+    return [MKFS[making.type], "-q", "-f", "-t", "0", devices[0], *_blocks(making, size_bytes, SECTOR_BYTES)]
+
+
+def _geometry(making: Making) -> tuple[str, ...]:
+    found = mkfs_geometry(making.layout, making.type, making.align, making.block_bytes)
+    return () if found is None else found.words
 
 
 def _blocks(making: Making, size_bytes: int, block_bytes: int) -> list[str]:

@@ -1,16 +1,14 @@
 """Build a layout on arenas, layer by layer; each layer is found again in /sys, not by the name it was given."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from iotide_agent.scratch.commands import LONG_SECONDS, USUAL_SECONDS, Commands
 from iotide_agent.scratch.disk import Disk, until
-from iotide_agent.scratch.file_systems import array_data_disks
-from iotide_agent.scratch.mark import MIB
-from iotide_agent.scratch.refusals import CommandFailedError, RefusedError
+from iotide_agent.scratch.refusals import CommandFailedError, ScratchRefusedError
 from iotide_agent.scratch.requests import Making
 from iotide_agent.scratch.sysfs import Sysfs
+from iotide_wire.geometry import array_stripe, start_multiple_bytes
 from iotide_wire.scratch_vocabulary import SECTOR_BYTES, LayoutKind, LvmKind, MdLevel, Sync
 
 NUMBERS: Final = range(900, 916)
@@ -28,7 +26,7 @@ class Builder:
     """Builds the layout of one make; `name` distinguishes its arrays and volumes on this node."""
 
     def __init__(self, sysfs: Sysfs, commands: Commands, making: Making, name: str, check: Callable[[], None]) -> None:
-        """Take `check`, which raises RefusedError unless the disks are still those of this make."""
+        """Take `check`, which raises ScratchRefusedError unless the disks are still those of this make."""
         self._sysfs = sysfs
         self._commands = commands
         self._making = making
@@ -93,8 +91,7 @@ class Builder:
 
     def _data_alignment(self) -> str:
         """Return where data begins on a PV: at a multiple of 1 MiB, and of the whole stripe of an array below it."""
-        chunk_bytes, disks = (self._making.layout.chunk_bytes or MIB), array_data_disks(self._making.layout)
-        return f"{math.lcm(MIB, chunk_bytes * disks) // 1024}k"
+        return f"{start_multiple_bytes(array_stripe(self._making.layout)) // 1024}k"
 
     def _lvm(self, members: Sequence[str], verb: str, *arguments: str) -> None:
         # By device: a foreign group may have exactly our name.
@@ -104,7 +101,9 @@ class Builder:
         for number in NUMBERS:
             if not self._sysfs.has(f"{prefix}{number}"):
                 return number
-        raise RefusedError(f"all of {prefix}{NUMBERS[0]} to {prefix}{NUMBERS[-1]} exist on this node; wipe a set first")
+        raise ScratchRefusedError(
+            f"all of {prefix}{NUMBERS[0]} to {prefix}{NUMBERS[-1]} exist on this node; wipe a set first"
+        )
 
     def _new_device(self, device: str) -> str:
         path = f"/dev/{device}"

@@ -4,7 +4,7 @@ from typing import Any
 
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.record import Records
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import DiskSet, ScratchConfig
 from iotide_agent.scratch.site import Site
 
@@ -41,7 +41,7 @@ def disk_row(site: Site, device: str) -> dict[str, Any]:
     row: dict[str, Any] = {"device": device, "problem": None}
     try:
         disk = Disk(site.sysfs, device, locks=False)
-    except (RefusedError, OSError) as error:
+    except (ScratchRefusedError, OSError) as error:
         return row | {"state": "absent", "problem": str(error)}
     try:
         identity = disk.identity
@@ -52,7 +52,7 @@ def disk_row(site: Site, device: str) -> dict[str, Any]:
         row |= {"state": str(state.condition), "order": state.order, "fence": state.fence, "variant": state.variant}
         row |= {"since_s": state.since_s, "adopted_at_s": disk.any_adoption().adopted_at_s}
         disk.check_ready(site.this_machine())
-    except (RefusedError, OSError) as error:
+    except (ScratchRefusedError, OSError) as error:
         row["problem"] = str(error)
     finally:
         disk.close()

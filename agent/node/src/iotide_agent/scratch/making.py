@@ -12,14 +12,15 @@ from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.file_systems import mkfs
 from iotide_agent.scratch.geometry import read_back
 from iotide_agent.scratch.layouts import Builder
-from iotide_agent.scratch.mark import Condition
+from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import Making, ScratchRequest
 from iotide_agent.scratch.sets import DiskSet
 from iotide_agent.scratch.site import Site
 from iotide_agent.scratch.wiping import Wiper, forget_btrfs
-from iotide_wire.scratch_vocabulary import LEAST_FILESYSTEM_BYTES, Filesystem
+from iotide_wire.geometry import capacity_bytes, least_filesystem_bytes
+from iotide_wire.scratch_vocabulary import Filesystem
 
 _PREFIX: Final = "iotide"
 
@@ -36,28 +37,28 @@ class Maker:
     def make(self, request: ScratchRequest, packet: bytes) -> dict[str, Any]:
         """Return the answer: `geometry` by device, and `mount`, the future mount point.
 
-        The same order and fence again return the first answer, or continue a make that was killed. Raise RefusedError,
-        DirtyError or CommandFailedError.
+        The same order and fence again return the first answer, or continue a make that was killed.
+        Raise ScratchRefusedError, DirtyError or CommandFailedError.
         """
         making = _making_of(request)
         devices = arenas.first_devices(self._set, making.layout.disks)
         with arenas.opened(self._site, devices) as disks:
             arenas.check_newest(disks, request)
             conditions = {disk.state().condition for disk in disks}
-            if conditions == {Condition.MADE} and arenas.is_of(disks[0].state(), request):
+            if conditions == {MarkCondition.MADE} and arenas.is_of(disks[0].state(), request):
                 return self._first_answer(request)
             self._clean_own(disks, request)
             self._check_usable(disks, making)
-            arenas.mark_all(disks, Condition.DIRTY, request, self._commands)
+            arenas.mark_all(disks, MarkCondition.DIRTY, request, self._commands)
             answer = self._build(disks, request)
             self._records.write_made(packet, answer)
-            arenas.mark_all(disks, Condition.MADE, request, self._commands)
+            arenas.mark_all(disks, MarkCondition.MADE, request, self._commands)
             return answer
 
     def _first_answer(self, request: ScratchRequest) -> dict[str, Any]:
         made, answer = self._records.made()
         if made != request:
-            raise RefusedError(f"order {request.order} has made another layout already")
+            raise ScratchRefusedError(f"order {request.order} has made another layout already")
         return answer
 
     def _clean_own(self, disks: Sequence[Disk], request: ScratchRequest) -> None:
@@ -65,7 +66,7 @@ class Maker:
         for disk in dirty:
             state = disk.state()
             if not arenas.is_of(state, request):
-                raise RefusedError(f"{disk.device}: dirty by order {state.order}; recover the set first")
+                raise ScratchRefusedError(f"{disk.device}: dirty by order {state.order}; recover the set first")
         if dirty:
             machine_id = self._site.this_machine()
             wiper = Wiper(self._site.sysfs, self._commands, machine_id, self._site.patience_seconds)
@@ -74,18 +75,19 @@ class Maker:
     def _check_usable(self, disks: Sequence[Disk], making: Making) -> None:
         limit_bytes = self._set.max_bytes_per_day
         if limit_bytes is not None and self._records.written_bytes() >= limit_bytes:
-            raise RefusedError(
+            raise ScratchRefusedError(
                 f"set {self._set.name} has written {self._records.written_bytes()} bytes within 24 hours; "
                 f"max_bytes_per_day is {limit_bytes}"
             )
-        size_bytes = min(self._site.sysfs.size_bytes(disk.arena) for disk in disks) * making.size_percent // 100
-        if size_bytes < LEAST_FILESYSTEM_BYTES[making.type]:
-            least = LEAST_FILESYSTEM_BYTES[making.type]
-            raise RefusedError(f"{making.type} needs {least} bytes; {making.size_percent} % of a disk is {size_bytes}")
+        smallest_bytes = min(self._site.sysfs.size_bytes(disk.arena) for disk in disks)
+        size_bytes = capacity_bytes(making.layout, smallest_bytes) * making.size_percent // 100
+        least_bytes = least_filesystem_bytes(making.type, making.align)
+        if size_bytes < least_bytes:
+            raise ScratchRefusedError(f"{making.type} needs {least_bytes} bytes, but would get {size_bytes}")
         for disk in disks:
             reason = arenas.why_foreign(self._site, disk, self._commands)
             if reason is not None:
-                raise RefusedError(reason)
+                raise ScratchRefusedError(reason)
 
     def _build(self, disks: Sequence[Disk], request: ScratchRequest) -> dict[str, Any]:
         making, sysfs = _making_of(request), self._site.sysfs
@@ -94,8 +96,8 @@ class Maker:
             for disk in disks:
                 disk.check_ready(self._site.this_machine())
                 state = disk.state()
-                if state.condition is not Condition.DIRTY or not arenas.is_of(state, request):
-                    raise RefusedError(f"{disk.device}: its mark changed during the make")
+                if state.condition is not MarkCondition.DIRTY or not arenas.is_of(state, request):
+                    raise ScratchRefusedError(f"{disk.device}: its mark changed during the make")
 
         if making.discard:
             for disk in disks:
@@ -120,7 +122,7 @@ class Maker:
 
 def _making_of(request: ScratchRequest) -> Making:
     if request.making is None:
-        raise RefusedError("request: a make needs layout and fs")
+        raise ScratchRefusedError("request: a make needs layout and fs")
     return request.making
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from iotide_agent.scratch.gpt import Partition, Table
-from iotide_agent.scratch.sysfs import Identity
+from iotide_agent.scratch.sysfs import DiskIdentity
 
 MIB: Final = 1024**2
 BLOCK_BYTES: Final = 4096
@@ -27,7 +27,7 @@ class MarkError(Exception):
     """No mark, or one that does not hold."""
 
 
-class Condition(StrEnum):
+class MarkCondition(StrEnum):
     """CLEAN: the arena was shown to be empty. DIRTY: a destructive step began. MADE: dirty with a whole layout."""
 
     CLEAN = "clean"
@@ -48,7 +48,7 @@ class Adoption:
     adopted_at_s: int
     adopted_by: str
 
-    def is_of(self, identity: Identity) -> bool:
+    def is_of(self, identity: DiskIdentity) -> bool:
         own = (self.wwn, self.serial, self.model, self.size_bytes)
         return own == (identity.wwn, identity.serial, identity.model, identity.size_bytes)
 
@@ -57,7 +57,7 @@ class Adoption:
 class MarkState:
     """Block 1. A clean state keeps the newest order, so that an older one cannot begin after it."""
 
-    condition: Condition
+    condition: MarkCondition
     order: int = 0
     fence: int = 0
     variant: str = ""
@@ -65,7 +65,7 @@ class MarkState:
 
     @property
     def is_clean(self) -> bool:
-        return self.condition is Condition.CLEAN
+        return self.condition is MarkCondition.CLEAN
 
 
 def mark_start_bytes(disk_bytes: int) -> int:
@@ -103,9 +103,9 @@ def state_in(block: bytes) -> MarkState:
     """Return the state; a torn one counts as dirty by an unknown order."""
     try:
         body = _body(block)
-        return _of_fields(MarkState, {**body, "condition": Condition(str(body.get("condition")))})
+        return _of_fields(MarkState, {**body, "condition": MarkCondition(str(body.get("condition")))})
     except (MarkError, ValueError):
-        return MarkState(Condition.DIRTY)
+        return MarkState(MarkCondition.DIRTY)
 
 
 def _body(block: bytes) -> Mapping[str, Any]:

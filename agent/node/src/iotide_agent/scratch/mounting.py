@@ -10,9 +10,9 @@ from iotide_agent.scratch import arenas
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.file_systems import mount_options
-from iotide_agent.scratch.mark import Condition
+from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import Making, ScratchRequest
 from iotide_agent.scratch.sets import DiskSet, ScratchConfig
 from iotide_agent.scratch.site import Site
@@ -62,11 +62,11 @@ class Mounter:
         """Export the mount to nodes that scratch.toml lists."""
         unknown = sorted(set(request.clients) - set(config.clients))
         if unknown:
-            raise RefusedError(f"scratch.toml has no address of {', '.join(unknown)} in [clients]")
+            raise ScratchRefusedError(f"scratch.toml has no address of {', '.join(unknown)} in [clients]")
         with arenas.opened(self._site, self._devices(request)) as disks:
             self._check_made(disks, request)
             if not self._is_mounted(disks):
-                raise RefusedError(f"set {self._set.name} is not mounted")
+                raise ScratchRefusedError(f"set {self._set.name} is not mounted")
             identity = disks[0].adoption(self._site.this_machine()).id
             for node in request.clients:
                 client = f"{config.clients[node]}:{self.point}"
@@ -83,17 +83,17 @@ class Mounter:
     def _devices(self, request: ScratchRequest) -> Sequence[str]:
         made, _ = self._records.made()
         if made.making is None or (made.order, made.fence) != (request.order, request.fence):
-            raise RefusedError(f"set {self._set.name} was made last by order {made.order}, not {request.order}")
+            raise ScratchRefusedError(f"set {self._set.name} was made last by order {made.order}, not {request.order}")
         return arenas.first_devices(self._set, made.making.layout.disks)
 
     def _check_made(self, disks: Sequence[Disk], request: ScratchRequest) -> Making:
         for disk in disks:
             state = disk.state()
-            if state.condition is not Condition.MADE or not arenas.is_of(state, request):
-                raise RefusedError(f"{disk.device}: {state.condition} by order {state.order}; make it first")
+            if state.condition is not MarkCondition.MADE or not arenas.is_of(state, request):
+                raise ScratchRefusedError(f"{disk.device}: {state.condition} by order {state.order}; make it first")
         made, _ = self._records.made()
         if made.making is None:
-            raise RefusedError("the record of the make names no layout")
+            raise ScratchRefusedError("the record of the make names no layout")
         return made.making
 
     def _stack(self, disks: Sequence[Disk]) -> Stack:
@@ -112,7 +112,7 @@ class Mounter:
         descriptor = os.open(self.point, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with closing(descriptor):
             if os.fstat(descriptor).st_dev == self._site.mounts.stat().st_dev:
-                raise RefusedError(f"{self.point} is not mounted")
+                raise ScratchRefusedError(f"{self.point} is not mounted")
             os.fchown(descriptor, *self._site.owner_ids())
             os.fchmod(descriptor, _PRIVATE)
             return mount_id_of(descriptor)

@@ -11,14 +11,14 @@ from iotide_agent.scratch.making import Maker
 from iotide_agent.scratch.mounting import Mounter
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.recovery import Recovery
-from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, RefusedError
+from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, Verb
 from iotide_agent.scratch.sets import DiskSet, ScratchConfig, read_config
 from iotide_agent.scratch.site import Site
 
 DONE: Final = "done"
 _OUTCOMES: Final = (
-    (RefusedError, "refused"),
+    (ScratchRefusedError, "refused"),
     (DirtyError, "dirty"),
     (CommandFailedError, "failed"),
     (OSError, "failed"),
@@ -36,7 +36,7 @@ def perform(site: Site, request: ScratchRequest, packet: bytes, journal: Journal
         config = read_config(site.config_file)
         found = config.sets.get(request.set)
         if found is None:
-            raise RefusedError(f"scratch.toml of this node has no set {request.set}")
+            raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set}")
         with held_lock(site.lock_file, site.patience_seconds) as lock:
             records = Records(site.state, request.set)
             before = _written(site, found)

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Final
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.service import Service, activated_socket
 from iotide_agent.scratch.site import Site
 
@@ -17,7 +17,7 @@ def main() -> int:
     os.umask(_UMASK)
     try:
         Service(activated_socket(), Site(), sys.stderr).serve()
-    except RefusedError as error:
+    except ScratchRefusedError as error:
         print(f"iotide-scratch: {error}", file=sys.stderr)  # noqa: T201 - for the journal
         return _REFUSED
     return 0

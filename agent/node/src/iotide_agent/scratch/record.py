@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from iotide_agent.runner.files import read_json, replace_file
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, parse_request
 
 _DAY_SECONDS: Final = 24 * 3600
@@ -30,10 +30,10 @@ class Records:
         replace_file(self._last, json.dumps(record), durable=True)
 
     def made(self) -> tuple[ScratchRequest, dict[str, Any]]:
-        """Return request and answer of the last make; raise RefusedError without one."""
+        """Return request and answer of the last make; raise ScratchRefusedError without one."""
         found = read_json(self._made)
         if found is None:
-            raise RefusedError("this node has no record of a make of this set; recover it, then make it again")
+            raise ScratchRefusedError("this node has no record of a make of this set; recover it, then make it again")
         return parse_request(found["packet"].encode()), found["answer"]
 
     def write_made(self, packet: bytes, answer: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from iotide_agent.scratch import arenas
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
-from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, RefusedError
+from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest
 from iotide_agent.scratch.sets import DiskSet
 from iotide_agent.scratch.site import Site
@@ -23,7 +23,7 @@ class Recovery:
         self._set = found
 
     def wipe(self, request: ScratchRequest) -> dict[str, Any]:
-        """Wipe what an order made; a clean set stays as it is. Raise RefusedError or DirtyError."""
+        """Wipe what an order made; a clean set stays as it is. Raise ScratchRefusedError or DirtyError."""
         with ExitStack() as stack:
             disks, reasons = self._open(stack)
             arenas.check_newest(disks, request)
@@ -43,7 +43,7 @@ class Recovery:
             reasons += self._foreign([disk for disk in disks if disk.state().is_clean])
             try:
                 self._wiper().clean(dirty, discards=self._set.discard)
-            except (RefusedError, DirtyError, CommandFailedError) as error:
+            except (ScratchRefusedError, DirtyError, CommandFailedError) as error:
                 raise DirtyError("; ".join([str(error), *reasons])) from error
             return {"wiped": [disk.device for disk in dirty], "reasons": reasons}
 
@@ -56,7 +56,7 @@ class Recovery:
                 stack.callback(disk.close)
                 disk.check_ready(self._site.this_machine())
                 disks.append(disk)
-            except (RefusedError, OSError) as error:
+            except (ScratchRefusedError, OSError) as error:
                 reasons.append(f"left alone: {error}")
         return disks, reasons
 

@@ -1,7 +1,7 @@
 """Errors of scratch devices."""
 
 
-class RefusedError(Exception):
+class ScratchRefusedError(Exception):
     """A check found a reason not to write; nothing was written since."""
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import SET_NAME
+from iotide_wire.geometry import mkfs_geometry
 from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
     MOST_ARRAYS,
@@ -19,7 +20,6 @@ from iotide_wire.scratch_vocabulary import (
     MOST_MOUNT_OPTIONS,
     MOUNT_OPTIONS,
     WITH_DATA_MODE,
-    WITH_GEOMETRY,
     Alignment,
     Bitmap,
     BtrfsProfile,
@@ -85,14 +85,14 @@ class ScratchRequest:
 
 
 def parse_request(packet: bytes) -> ScratchRequest:
-    """Return the request; raise RefusedError for anything outside the vocabulary."""
+    """Return the request; raise ScratchRefusedError for anything outside the vocabulary."""
     try:
         values = json.loads(packet, object_pairs_hook=_once, parse_constant=_no_constant)
         return _Fields(values, "request").request()
-    except RefusedError:
+    except ScratchRefusedError:
         raise
     except (ValueError, RecursionError) as error:
-        raise RefusedError(f"request: {error}") from error
+        raise ScratchRefusedError(f"request: {error}") from error
 
 
 class _Fields:
@@ -100,7 +100,7 @@ class _Fields:
 
     def __init__(self, values: object, where: str) -> None:
         if not isinstance(values, dict):
-            raise RefusedError(f"{where}: not a JSON object")
+            raise ScratchRefusedError(f"{where}: not a JSON object")
         self._left = dict(values)
         self._where = where
 
@@ -161,20 +161,20 @@ class _Fields:
 
     def end(self) -> None:
         if self._left:
-            raise RefusedError(f"{self._where}: unknown fields {', '.join(sorted(self._left))}")
+            raise ScratchRefusedError(f"{self._where}: unknown fields {', '.join(sorted(self._left))}")
 
     def _take(self, key: str, default: object) -> Any:  # noqa: ANN401 - JSON
         found = self._left.pop(key, default)
         if found is None:
-            raise RefusedError(f"{self._where}: {key} is missing")
+            raise ScratchRefusedError(f"{self._where}: {key} is missing")
         return found
 
     def _drop(self, key: str) -> bool:
         self._left.pop(key, None)
         return True
 
-    def _wrong(self, key: str, found: object, wanted: str) -> RefusedError:
-        return RefusedError(f"{self._where}: {key} is {json.dumps(found)[:100]}; use {wanted}")
+    def _wrong(self, key: str, found: object, wanted: str) -> ScratchRefusedError:
+        return ScratchRefusedError(f"{self._where}: {key} is {json.dumps(found)[:100]}; use {wanted}")
 
 
 def _ordered(given: _Fields) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _recover(given: _Fields) -> ScratchRequest:
     order = given.number_or_none("order", _MOST_NUMBER)
     fence = given.number_or_none("fence", _MOST_NUMBER)
     if (order is None) is not (fence is None):
-        raise RefusedError("request: order and fence belong together")
+        raise ScratchRefusedError("request: order and fence belong together")
     return ScratchRequest(Verb.RECOVER, name, order or 0, fence or 0)
 
 
@@ -220,7 +220,7 @@ def _layout_of(given: _Fields) -> tuple[Layout, Bitmap, Sync]:
     check_layout(layout)
     bitmap, sync = given.choice("bitmap", Bitmap, Bitmap.NONE), given.choice("sync", Sync, Sync.WAIT)
     if bitmap is not Bitmap.NONE and layout.level in {None, MdLevel.RAID0}:
-        raise RefusedError(f"request.layout: {layout.text} has no bitmap")
+        raise ScratchRefusedError(f"request.layout: {layout.text} has no bitmap")
     given.end()
     return layout, bitmap, sync
 
@@ -239,13 +239,12 @@ def _making_of(given: _Fields, layout: Layout, bitmap: Bitmap, sync: Sync) -> Ma
     )
     given.end()
     if making.block_bytes not in BLOCK_BYTES:
-        raise RefusedError(f"request.fs: block_bytes is {making.block_bytes}; use {BLOCK_BYTES}")
+        raise ScratchRefusedError(f"request.fs: block_bytes is {making.block_bytes}; use {BLOCK_BYTES}")
     if making.data is not None and making.type not in WITH_DATA_MODE:
-        raise RefusedError(f"request.fs: {making.type} has no mount option data")
-    if making.align is not Alignment.DEFAULT and making.type not in WITH_GEOMETRY:
-        raise RefusedError(f"request.fs: mkfs of {making.type} has no option for stripes")
+        raise ScratchRefusedError(f"request.fs: {making.type} has no mount option data")
+    mkfs_geometry(layout, making.type, making.align, making.block_bytes)
     if layout.kind is LayoutKind.BTRFS and making.type is not Filesystem.BTRFS:
-        raise RefusedError(f"request.fs: {layout.text} holds Btrfs only")
+        raise ScratchRefusedError(f"request.fs: {layout.text} holds Btrfs only")
     return making
 
 
@@ -253,10 +252,10 @@ def _mount(given: _Fields) -> ScratchRequest:
     ordered = _ordered(given)
     options = given.mapping("options")
     if len(options) > MOST_MOUNT_OPTIONS:
-        raise RefusedError(f"request: options has more than {MOST_MOUNT_OPTIONS}")
+        raise ScratchRefusedError(f"request: options has more than {MOST_MOUNT_OPTIONS}")
     for name, value in options.items():
         if not any(name in known and known[name].accepts(value) for known in MOUNT_OPTIONS.values()):
-            raise RefusedError(f"request: options: {json.dumps(name)[:100]} or its value is unknown")
+            raise ScratchRefusedError(f"request: options: {json.dumps(name)[:100]} or its value is unknown")
     return ScratchRequest(Verb.MOUNT, **ordered, options=tuple(sorted(options.items())))
 
 

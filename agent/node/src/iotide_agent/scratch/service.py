@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 
 from iotide_agent.scratch.listing import all_sets, unlisted
 from iotide_agent.scratch.record import Records
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import MOST_PACKET_BYTES, ScratchRequest, Verb, parse_request
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.site import Site
@@ -50,7 +50,7 @@ class Service:
         """Return the answer to one packet, with `refused` for one that is not accepted."""
         try:
             return self._answer(parse_request(packet), packet)
-        except RefusedError as error:
+        except ScratchRefusedError as error:
             return {"refused": str(error)}
 
     def _answer(self, request: ScratchRequest, packet: bytes) -> Mapping[str, Any]:
@@ -60,11 +60,11 @@ class Service:
         if request.verb is Verb.LIST:
             return {"sets": all_sets(self._site, config), "unlisted": unlisted(self._site, config)}
         if request.set not in config.sets:
-            raise RefusedError(f"scratch.toml of this node has no set {request.set!r}")
+            raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set!r}")
         if self._worker is not None:
             if self._worker.request == request:
                 return {"accepted": True}
-            raise RefusedError("another operation on scratch devices is running; `status` shows it")
+            raise ScratchRefusedError("another operation on scratch devices is running; `status` shows it")
         self._worker = Worker(self._site, request, packet, self._stream)
         self._selector.register(self._worker, selectors.EVENT_READ, self._follow)
         return {"accepted": True}
@@ -118,8 +118,8 @@ def _cut(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def activated_socket() -> socket.socket:
-    """Return the socket that systemd passes, sd_listen_fds(3); raise RefusedError without one."""
+    """Return the socket that systemd passes, sd_listen_fds(3); raise ScratchRefusedError without one."""
     first = 3
     if os.environ.get("LISTEN_PID") != str(os.getpid()) or os.environ.get("LISTEN_FDS") != "1":
-        raise RefusedError("iotide-scratch is started by iotide-scratch.socket only")
+        raise ScratchRefusedError("iotide-scratch is started by iotide-scratch.socket only")
     return socket.socket(fileno=first)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from iotide_agent.runner.walls import why_changeable
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_wire.scratch_vocabulary import MOST_DISKS
 
 SYSTEM_SETS: Final = Path("/etc/iotide/scratch.toml")
@@ -47,42 +47,47 @@ class ScratchConfig:
 
 
 def read_config(file: Path = SYSTEM_SETS) -> ScratchConfig:
-    """Return the settings, none without the file; raise RefusedError for a wrong one or one that others may change."""
+    """Return the settings, none without the file.
+
+    Raise ScratchRefusedError for a wrong file, or one that other users may change.
+    """
     try:
         reason = why_changeable(str(file))
         if reason is not None:
-            raise RefusedError(reason)
+            raise ScratchRefusedError(reason)
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return ScratchConfig({}, {})
     except (OSError, ValueError) as error:
-        raise RefusedError(f"{file}: {error}") from error
+        raise ScratchRefusedError(f"{file}: {error}") from error
     _only(values, {"sets", "clients"}, str(file))
     sets = {name: _set_of(name, found, file) for name, found in _table(values, "sets", file).items()}
     listed = [device for found in sets.values() for device in found.devices]
     twice = {device for device in listed if listed.count(device) > 1}
     if twice:
-        raise RefusedError(f"{file}: {', '.join(sorted(twice))} is listed twice")
+        raise ScratchRefusedError(f"{file}: {', '.join(sorted(twice))} is listed twice")
     return ScratchConfig(sets, _clients(_table(values, "clients", file), file))
 
 
 def _set_of(name: str, values: object, file: Path) -> DiskSet:
     where = f"{file}: sets.{name}"
     if not SET_NAME.fullmatch(name):
-        raise RefusedError(f"{where}: use a name of a-z, 0-9 and -, of at most 32 characters")
+        raise ScratchRefusedError(f"{where}: use a name of a-z, 0-9 and -, of at most 32 characters")
     if not isinstance(values, dict):
-        raise RefusedError(f'{where}: write a table, such as [sets.{name}] devices = ["wwn-0x5000c500a1b2c3d4"]')
+        raise ScratchRefusedError(f'{where}: write a table, such as [sets.{name}] devices = ["wwn-0x5000c500a1b2c3d4"]')
     _only(values, _SET_FIELDS, where)
     devices, discard, most = (values.get(key) for key in ("devices", "discard", "max_bytes_per_day"))
     if not isinstance(devices, list) or not 0 < len(devices) <= MOST_DISKS:
-        raise RefusedError(f"{where}: devices lists 1 to {MOST_DISKS} disks; `iotide-agent scratch list` names them")
+        raise ScratchRefusedError(
+            f"{where}: devices lists 1 to {MOST_DISKS} disks; `iotide-agent scratch list` names them"
+        )
     for device in devices:
         if not isinstance(device, str) or not _DEVICE.fullmatch(device):
-            raise RefusedError(f"{where}: {device!r} is not a disk as `iotide-agent scratch list` names it")
+            raise ScratchRefusedError(f"{where}: {device!r} is not a disk as `iotide-agent scratch list` names it")
     if not isinstance(discard, bool | None):
-        raise RefusedError(f"{where}: discard is true or false")
+        raise ScratchRefusedError(f"{where}: discard is true or false")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise RefusedError(f"{where}: max_bytes_per_day is a whole number of bytes")
+        raise ScratchRefusedError(f"{where}: max_bytes_per_day is a whole number of bytes")
     return DiskSet(name, tuple(devices), bool(discard), most)
 
 
@@ -91,20 +96,20 @@ def _clients(values: Mapping[str, Any], file: Path) -> Mapping[str, str]:
         try:
             ipaddress.ip_address(address)
         except ValueError as error:
-            raise RefusedError(f"{file}: clients.{node}: {address!r} is not an IP address") from error
+            raise ScratchRefusedError(f"{file}: clients.{node}: {address!r} is not an IP address") from error
         if not _NODE.fullmatch(node) or not isinstance(address, str):
-            raise RefusedError(f"{file}: clients.{node}: write a node name and its IP address as text")
+            raise ScratchRefusedError(f"{file}: clients.{node}: write a node name and its IP address as text")
     return values
 
 
 def _table(values: Mapping[str, Any], key: str, file: Path) -> Mapping[str, Any]:
     found = values.get(key, {})
     if not isinstance(found, dict):
-        raise RefusedError(f"{file}: {key} is a table")
+        raise ScratchRefusedError(f"{file}: {key} is a table")
     return found
 
 
 def _only(values: Mapping[str, Any], known: set[str] | frozenset[str], where: str) -> None:
     unknown = sorted(set(values) - known)
     if unknown:
-        raise RefusedError(f"{where}: {', '.join(unknown)} is unknown; known are {', '.join(sorted(known))}")
+        raise ScratchRefusedError(f"{where}: {', '.join(unknown)} is unknown; known are {', '.join(sorted(known))}")

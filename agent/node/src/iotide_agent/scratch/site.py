@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import SYSTEM_SETS
 from iotide_agent.scratch.sysfs import Sysfs
 
@@ -39,20 +39,20 @@ class Site:
         return self.state / "lock"
 
     def this_machine(self) -> str:
-        """Return the machine-id; raise RefusedError without one."""
+        """Return the machine-id; raise ScratchRefusedError without one."""
         found = self.machine_id
         with suppress(OSError):
             found = found or _MACHINE_ID.read_text(encoding="ascii").strip()
         if not found:
-            raise RefusedError(f"{_MACHINE_ID} is empty; run systemd-machine-id-setup")
+            raise ScratchRefusedError(f"{_MACHINE_ID} is empty; run systemd-machine-id-setup")
         return found
 
     def owner_ids(self) -> tuple[int, int]:
-        """Return user and group of mounts; raise RefusedError if the agent's user does not exist."""
+        """Return user and group of mounts; raise ScratchRefusedError if the agent's user does not exist."""
         if self.owner is not None:
             return self.owner
         try:
             account = pwd.getpwnam(OWNER)
         except KeyError as error:
-            raise RefusedError(f"the user {OWNER} does not exist; run `iotide-agent setup`") from error
+            raise ScratchRefusedError(f"the user {OWNER} does not exist; run `iotide-agent setup`") from error
         return account.pw_uid, account.pw_gid

@@ -8,7 +8,7 @@ from typing import Final
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.openers import openers, users_of
-from iotide_agent.scratch.refusals import DirtyError, RefusedError
+from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
 from iotide_agent.scratch.sysfs import Sysfs
 from iotide_agent.scratch.uses import MountPoint, btrfs_siblings, device_numbers, is_claimed, mounts_of
 
@@ -22,7 +22,7 @@ _REMOVE_SECONDS: Final = 20.0
 class Stack:
     """The devices and mounts above some arenas.
 
-    Raise RefusedError, and touch nothing, if one of the devices has a part that is not among the arenas.
+    Raise ScratchRefusedError, and touch nothing, if one of the devices has a part that is not among the arenas.
     """
 
     def __init__(self, disks: Collection[Disk], sysfs: Sysfs, commands: Commands, patience_seconds: float) -> None:
@@ -49,11 +49,15 @@ class Stack:
         for device in found:
             foreign = self._sysfs.leaves(device) - self._arenas
             if foreign:
-                raise RefusedError(f"{device} is also on {', '.join(sorted(foreign))}, which is not to be wiped here")
+                raise ScratchRefusedError(
+                    f"{device} is also on {', '.join(sorted(foreign))}, which is not to be wiped here"
+                )
         # Btrfs holds its members without a device above them.
         others = btrfs_siblings({*found, *self._arenas}) - {*found, *self._arenas}
         if others:
-            raise RefusedError(f"a Btrfs here is also on {', '.join(sorted(others))}, which is not to be wiped here")
+            raise ScratchRefusedError(
+                f"a Btrfs here is also on {', '.join(sorted(others))}, which is not to be wiped here"
+            )
         return found
 
     def unmount(self) -> None:

@@ -17,7 +17,7 @@ _PAGE_80_HEADER_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class DiskIdentity:
     """What distinguishes a disk from all others. Missing attributes are empty."""
 
     wwn: str
@@ -66,11 +66,11 @@ class Sysfs:
         fields = self.text(name, "stat").split()
         return 512 * int(fields[6]) if len(fields) > 6 else 0  # noqa: PLR2004 - kernel's stat: sectors written
 
-    def identity(self, name: str) -> Identity:
+    def identity(self, name: str) -> DiskIdentity:
         wwn = self.text(name, "wwid") or self.text(name, "device/wwid")
         is_usable = wwn.startswith((_NAA, *_NVME)) and wwn.partition(".")[2].strip("0-")
         serial = self.text(name, "serial") or self.text(name, "device/serial") or self._page_80(name)
-        return Identity(wwn if is_usable else "", serial, self.text(name, "device/model"), self.size_bytes(name))
+        return DiskIdentity(wwn if is_usable else "", serial, self.text(name, "device/model"), self.size_bytes(name))
 
     def why_unfit(self, name: str) -> str | None:
         """Return why a device cannot be adopted, whatever it holds; None for a disk of its own."""

@@ -17,11 +17,12 @@ from iotide_agent.scratch.sysfs import Sysfs
 
 _PROC: Final = Path("/proc")
 _BTRFS: Final = Path("/sys/fs/btrfs")
-_TARGETS: Final = (
+_ABOVE: Final = (
+    ("/sys/block", "loop*/loop/backing_file"),
     ("/sys/kernel/config/target/core", "*/*/udev_path"),
     ("/sys/kernel/config/nvmet/subsystems", "*/namespaces/*/device_path"),
 )
-"""Configured by LIO and nvmet, which export devices to other hosts."""
+"""Files that name a device without a claim of it: loop devices, and exports to other hosts by LIO and nvmet."""
 _OPEN_SECONDS: Final = 2.0
 """Workers of udev open a device for a moment after each event."""
 
@@ -138,11 +139,8 @@ def _swaps(sysfs: Sysfs, names: Collection[str]) -> list[str]:
 
 def _loops_and_exports(sysfs: Sysfs, names: Collection[str]) -> list[str]:
     numbers = device_numbers(sysfs, names)
-    found = [name for name in sysfs.disks() if _number_of_path(sysfs.text(name, "loop/backing_file")) in numbers]
-    for root, pattern in _TARGETS:
-        files = Path(root).glob(pattern)
-        found += [f"the export {file.parent}" for file in files if _number_of_path(_read(file)) in numbers]
-    return found
+    files = [file for root, pattern in _ABOVE for file in Path(root).glob(pattern)]
+    return [str(file.parent) for file in files if _number_of_path(_read(file)) in numbers]
 
 
 def _number_of_path(path: str) -> int | None:

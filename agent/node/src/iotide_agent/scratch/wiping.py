@@ -10,8 +10,8 @@ from typing import Final
 from iotide_agent.runner.files import closing
 from iotide_agent.scratch.commands import LONG_SECONDS, Commands, is_installed
 from iotide_agent.scratch.disk import Disk, write_all
-from iotide_agent.scratch.mark import MIB, Condition
-from iotide_agent.scratch.refusals import DirtyError, RefusedError
+from iotide_agent.scratch.mark import MIB, MarkCondition
+from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
 from iotide_agent.scratch.stack import Stack, wait_unclaimed
 from iotide_agent.scratch.sysfs import Sysfs
 from iotide_agent.scratch.uses import signatures
@@ -35,7 +35,7 @@ class Wiper:
     def clean(self, disks: Sequence[Disk], *, discards: bool) -> None:
         """Make dirty disks clean.
 
-        Raise RefusedError if something is on them that is not theirs alone, DirtyError if the proof fails.
+        Raise ScratchRefusedError if something is on them that is not theirs alone, DirtyError if the proof fails.
         """
         if not disks:
             return
@@ -49,7 +49,7 @@ class Wiper:
     def _check_dirty(self, disk: Disk) -> None:
         disk.check_ready(self._machine_id)
         if disk.state().is_clean:
-            raise RefusedError(f"{disk.device}: its mark is clean, so iotide has nothing to wipe on it")
+            raise ScratchRefusedError(f"{disk.device}: its mark is clean, so iotide has nothing to wipe on it")
 
     def _wipe(self, disk: Disk, *, discards: bool) -> None:
         self._check_dirty(disk)
@@ -70,7 +70,7 @@ class Wiper:
         wait_unclaimed(disk, self._sysfs, self._patience_seconds)
         if self._sysfs.names(disk.arena, "holders"):
             raise DirtyError(f"{disk.device}: held by {', '.join(self._sysfs.names(disk.arena, 'holders'))}")
-        disk.write_state(replace(disk.state(), condition=Condition.CLEAN, since_s=int(time.time())))
+        disk.write_state(replace(disk.state(), condition=MarkCondition.CLEAN, since_s=int(time.time())))
         self._commands.journal.write("clean", device=disk.device)
 
 
