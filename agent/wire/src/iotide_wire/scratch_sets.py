@@ -8,7 +8,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, FailFast, Field, model_validator
 
-from iotide_wire.base import Message, Name, UtcTime
+from iotide_wire.base import Message, UtcTime
 
 MOUNT_ROOT: Final = "/srv/iotide-scratch"
 """Directory of the mount points of all sets."""
@@ -17,11 +17,16 @@ MOST_DISKS: Final = 256
 """Maximum number of disks in all sets of a node."""
 
 
+SetName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
+"""Name of a set in the node's scratch.toml."""
+
+
 class ScratchState(StrEnum):
     """State of a set, which is the worst of its disks, or of a disk.
 
     CLEAN: nothing is on it. DIRTY: something of iotide's is on it and could not be removed. IN_USE: an order made
-    something on it. FOREIGN: it holds data that iotide did not make. ABSENT: not found. LOST: gone while in use.
+    something on it. FOREIGN: it holds something else, or is another disk than its mark says. ABSENT: it is not
+    there or not adopted. LOST: gone while in use.
     """
 
     CLEAN = "clean"
@@ -64,11 +69,12 @@ class ScratchSet(Message):
     Attributes:
         reason: why it is neither clean nor in use; empty if it is.
         variant: layout and file system that are on it now.
-        last_used_at: when an order last made something on it.
+        last_used_at: when an order last changed what is on it.
+        disks: without those that are absent.
     """
 
-    name: Name
-    mount_path: Annotated[str, Field(pattern=rf"^{MOUNT_ROOT}/[A-Za-z0-9][A-Za-z0-9._-]{{0,62}}$")]
+    name: SetName
+    mount_path: Annotated[str, Field(pattern=rf"^{MOUNT_ROOT}/[a-z0-9-]{{1,32}}$")]
     state: ScratchState
     reason: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{0,1000}$")]
     variant: Annotated[str, Field(pattern=r"^[ -~]{1,500}$")] | None

@@ -38,6 +38,7 @@ from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import RunEvent
 from iotide_server.runs.resources import node_mode
 from iotide_server.runs.service import LockedOrder
+from iotide_server.scratch import service as scratch
 from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
 from iotide_wire.measured import WITHOUT_TARGETS
@@ -72,7 +73,8 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     before = session.get_one(Node, node_id).boot_id
     node = agents.hello(session, node_id, request, now)
     workloads.announce(session, node, request.workloads)
-    target_mounts.refresh_mounts(session, node_id, request.mounts, now)
+    made = scratch.announce(session, node, request.scratch_sets, now)
+    target_mounts.refresh_mounts(session, node_id, request.mounts, now, made)
     runs.lose_missing(session, node_id, request, now)
     if node.stuck is not None and before != request.boot_id:
         stuck.forget(session, node_id, now)

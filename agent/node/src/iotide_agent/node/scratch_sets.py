@@ -1,55 +1,75 @@
-"""Asks the root helper for the scratch sets of this node."""
+"""Asks the root helper for the scratch sets of this node, and judges their state."""
 
 import logging
 import socket
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from iotide_wire.scratch_sets import ScratchSet, ScratchSets
+from iotide_wire.scratch_sets import ScratchSet, ScratchSets, ScratchState
 
 HELPER: Final = Path("/run/iotide/scratch.sock")
 """Socket of the root helper; it exists only on nodes with adopted disks."""
 _PATIENCE_SECONDS: Final = 2.0
 _LARGEST_ANSWER_BYTES: Final = 256 * 1024
+_LONGEST_REASON: Final = 1000
 _QUESTION: Final = b'{"verb": "list"}'
 _SETS: Final[TypeAdapter[tuple[ScratchSet, ...]]] = TypeAdapter(ScratchSets)
+_STATES: Final = {"clean": ScratchState.CLEAN, "dirty": ScratchState.DIRTY, "made": ScratchState.IN_USE}
+"""States of a mark. A made disk is dirty with a whole layout on it."""
+_WORST_FIRST: Final = (
+    *(ScratchState.LOST, ScratchState.FOREIGN, ScratchState.ABSENT),
+    *(ScratchState.DIRTY, ScratchState.IN_USE, ScratchState.CLEAN),
+)
 _logger = logging.getLogger(__name__)
 
 
-class _ListedDisk(BaseModel):
-    """A disk in the helper's answer; missing attributes are empty."""
-
+class _Listed(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    id: str
-    wwn: str
-    serial: str
-    model: str
-    size_bytes: int
+
+class _ListedDisk(_Listed):
+    """A disk of the helper's list. Without `id` it is not there or not adopted."""
+
+    device: str
+    problem: str | None = None
+    state: str
+    id: str | None = None
+    wwn: str = ""
+    serial: str = ""
+    model: str = ""
+    size_bytes: int = 0
     bay: str = ""
-    adopted_at_s: int
-    adopted_by: str
-    state: str
-
-
-class _ListedSet(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    name: str
-    mount_path: str
-    state: str
-    reason: str = ""
+    order: int | str = 0
     variant: str = ""
-    last_used_s: int = 0
+    since_s: int = 0
+    adopted_at_s: int = 0
+    adopted_by: str = "root"
+
+    @property
+    def judged(self) -> ScratchState:
+        if self.id is None:
+            return ScratchState.ABSENT
+        return ScratchState.FOREIGN if self.problem else _STATES.get(self.state, ScratchState.DIRTY)
+
+
+class _Last(_Listed):
+    """The last operation on a set."""
+
+    reason: str = ""
+
+
+class _ListedSet(_Listed):
+    name: Annotated[str, Field(alias="set")]
+    mount: str
     disks: list[_ListedDisk]
+    last: _Last | None = None
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
+class _Answer(_Listed):
     sets: list[_ListedSet]
 
 
@@ -58,7 +78,8 @@ def read_scratch_sets(helper: Path = HELPER) -> tuple[ScratchSet, ...] | None:
     if not helper.exists():
         return ()
     try:
-        return _understood(_ask(helper))
+        listed = _Answer.model_validate_json(_ask(helper)).sets
+        return _SETS.validate_python([_announced(one) for one in listed])
     except (OSError, ValueError, OverflowError) as error:
         _logger.warning("scratch_sets_unknown error=%s", error)
         return None
@@ -76,27 +97,49 @@ def _ask(helper: Path) -> bytes:
     return answer
 
 
-def _understood(answer: bytes) -> tuple[ScratchSet, ...]:
-    listed = _Answer.model_validate_json(answer).sets
-    return _SETS.validate_python([_announced(one) for one in listed])
-
-
-def _announced(listed: _ListedSet) -> dict[str, object]:
+def _announced(listed: _ListedSet) -> dict[str, Any]:
+    states = {disk.judged for disk in listed.disks} or {ScratchState.ABSENT}
+    state = next(one for one in _WORST_FIRST if one in states)
+    used = [disk.since_s for disk in listed.disks if disk.order and disk.since_s]
     return {
-        **listed.model_dump(include={"name", "mount_path", "state", "reason"}),
-        "variant": listed.variant or None,
-        "last_used_at": _time(listed.last_used_s) if listed.last_used_s else None,
-        "disks": [
-            {
-                **disk.model_dump(include={"id", "model", "size_bytes", "adopted_by", "state"}),
-                "wwn": disk.wwn or None,
-                "serial": disk.serial or None,
-                "bay": disk.bay or None,
-                "adopted_at": _time(disk.adopted_at_s),
-            }
-            for disk in listed.disks
-        ],
+        "name": listed.name,
+        "mount_path": listed.mount,
+        "state": state,
+        "reason": _reason(listed, state),
+        "variant": next((disk.variant for disk in listed.disks if disk.state == "made" and disk.variant), None),
+        "last_used_at": _time(max(used)) if used else None,
+        "disks": [_disk(disk) for disk in listed.disks if disk.id is not None],
     }
+
+
+def _disk(disk: _ListedDisk) -> dict[str, Any]:
+    return {
+        **disk.model_dump(include={"id", "model", "size_bytes", "adopted_by"}),
+        "wwn": disk.wwn or None,
+        "serial": disk.serial or None,
+        "bay": disk.bay or None,
+        "adopted_at": _time(disk.adopted_at_s),
+        "state": disk.judged,
+    }
+
+
+def _reason(listed: _ListedSet, state: ScratchState) -> str:
+    """Return why a set is neither clean nor in use: its disks' problems, else why its last operation failed."""
+    if state in {ScratchState.CLEAN, ScratchState.IN_USE}:
+        return ""
+    failed = listed.last.reason if listed.last is not None and state is ScratchState.DIRTY else ""
+    words = "; ".join([*_problems(listed.disks), failed] if failed else _problems(listed.disks)) or "it has no disks"
+    return "".join(letter if letter.isprintable() else " " for letter in words)[:_LONGEST_REASON]
+
+
+def _problems(disks: Sequence[_ListedDisk]) -> list[str]:
+    found = []
+    for disk in disks:
+        if disk.judged is ScratchState.DIRTY:
+            found.append(f"{disk.serial or disk.device} holds what order {disk.order or 'unknown'} left")
+        elif disk.judged in {ScratchState.ABSENT, ScratchState.FOREIGN}:
+            found.append(disk.problem or f"{disk.device} is {disk.state}")
+    return found
 
 
 def _time(seconds: int) -> datetime:
