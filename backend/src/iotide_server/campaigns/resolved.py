@@ -28,7 +28,7 @@ from iotide_server.campaigns.errors import (
 )
 from iotide_server.campaigns.openings import check_window
 from iotide_server.campaigns.scratch.checks import check_expansion, check_scratch
-from iotide_server.campaigns.scratch.expansion import UNKNOWN_SET, Expansion, KnownSet, MadeStage, expand
+from iotide_server.campaigns.scratch.expansion import UNKNOWN_SET, AnnouncedSet, Expansion, MadeStage, expand
 from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.statistics.adaptive import LOOKS
@@ -163,7 +163,7 @@ class ResolvedPlan:
     row_count: int  # nodes x targets, plus observers
 
     @classmethod
-    def of(cls, plan: CampaignPlan, known: KnownSet = UNKNOWN_SET) -> "ResolvedPlan":
+    def of(cls, plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> "ResolvedPlan":
         expansion = None if plan.scratch is None else expand(plan.scratch, known)
         made = () if expansion is None else expansion.stages
         written = [ResolvedStage(stage.variant, stage.pause, None) for stage in plan.stages]
@@ -173,6 +173,10 @@ class ResolvedPlan:
         row_count = sum(workload.row_count for workload in workloads)
         repeats = plan.repeats if plan.scratch is None else plan.repeats // plan.scratch.rounds
         return cls(plan, stages, expansion, workloads, cell_count, repeats, cell_count * repeats, row_count * repeats)
+
+    def stage_ordinal(self, number: int) -> int:
+        """Return the stored ordinal of a stage of the plan. On a scratch set, its make is the one before."""
+        return number if self.expansion is None else 2 * number
 
     @cached_property
     def loaded_from(self) -> Mapping[NodeTarget, int]:
@@ -229,7 +233,7 @@ def _order(things: Iterable[ThingT]) -> dict[ThingT, int]:
     return {thing: place for place, thing in enumerate(dict.fromkeys(things))}
 
 
-def resolve(plan: CampaignPlan, known: KnownSet = UNKNOWN_SET) -> ResolvedPlan:
+def resolve(plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> ResolvedPlan:
     """Resolve and check; raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS or a field's error.
 
     With `known`, also check what the node announced about the disks of the plan's block `scratch`.

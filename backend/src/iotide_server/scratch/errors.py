@@ -8,6 +8,10 @@ from iotide_wire.scratch_sets import ScratchState
 SCRATCH_SET_NOT_FOUND = ErrorKind(404, "scratch_set_not_found", field="set_id", shows="scratch_set").says(
     "there is no scratch set {scratch_set}"
 )
+SCRATCH_SET_UNKNOWN = ErrorKind(404, "scratch_set_unknown", field="scratch.set", shows="scratch_set").says(
+    "scratch.set: {node} has no scratch set {scratch_set}; known are {known}",
+    "choose one of them, or adopt disks on {node} with `iotide-agent scratch adopt`",
+)
 SCRATCH_NAME_DIFFERS = ErrorKind(422, "scratch_name_differs", field="name").says(
     "name: {name} is not the name of this scratch set", "type {scratch_set} to confirm that its disks may be erased"
 )
@@ -19,6 +23,9 @@ SCRATCH_SET_EMPTY = ErrorKind(409, "scratch_set_empty", field="set_id", shows="s
 )
 SCRATCH_SET_BUSY = ErrorKind(409, "scratch_set_busy", field="set_id", shows="scratch_set").says(
     "{run_count} waiting or active runs use scratch set {scratch_set}", "cancel them or wait for them to end"
+)
+SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="").says(
+    "nothing is mounted at {expected}, the mount point of scratch set {scratch_set}", "make it again"
 )
 SCRATCH_MOUNT_REFUSED = ErrorKind(409, "scratch_mount_refused", field="mount_point", shows="mount_point").says(
     "{mount_point} is not the mount point of scratch set {scratch_set}", "its file system must be at {expected}"

@@ -31,6 +31,8 @@ class KnownSet(Identified, Base):
     allows_tokens: Mapped[bool] = mapped_column(server_default="false")
     # stays when the set is disabled, so that its series go on when it is enabled again
     target_id: Mapped[int | None] = mapped_column(ForeignKey("target.id", ondelete="SET NULL"))
+    # campaign that uses it now, which others wait for; no foreign key, since campaigns are in a slice above
+    campaign_id: Mapped[int | None]
 
     __table_args__ = (
         UniqueConstraint("node_id", "name"),

@@ -18,6 +18,8 @@ from iotide_server.scratch.errors import (
     SCRATCH_DISKS_DIFFER,
     SCRATCH_MOUNT_REFUSED,
     SCRATCH_NAME_DIFFERS,
+    SCRATCH_NOT_ENABLED,
+    SCRATCH_NOT_MOUNTED,
     SCRATCH_SET_BUSY,
     SCRATCH_SET_EMPTY,
     SCRATCH_SET_NOT_FOUND,
@@ -92,15 +94,36 @@ def disable(session: Session, principal: Principal, set_id: int) -> ScratchSetOu
     return _shown(session, [row])[0]
 
 
-def accept_made_mount(session: Session, found: KnownSet, mount: MountFacts, now: datetime) -> None:
+def accept_made_mount(session: Session, found: KnownSet, mount: MountFacts | None, now: datetime) -> None:
     """Let runs on the set's target use the file system that was just made on it.
 
-    Raise SCRATCH_MOUNT_REFUSED if it is mounted elsewhere, and TARGET_NOT_FOUND without a target.
+    Raise SCRATCH_NOT_MOUNTED, SCRATCH_MOUNT_REFUSED if it is mounted elsewhere, or TARGET_NOT_FOUND without a target.
     """
     expected = found.present.mount_path
+    if mount is None:
+        raise SCRATCH_NOT_MOUNTED(scratch_set=found.name, expected=expected)
     if mount.mount_point != expected:
         raise SCRATCH_MOUNT_REFUSED(mount_point=mount.mount_point, scratch_set=found.name, expected=expected)
     made.accept_mount(session, found.target_id or 0, found.node_id, mount, now)
+
+
+def enabled_set(session: Session, set_id: int | None) -> KnownSet:
+    """Return a set that is still enabled, locked; raise SCRATCH_NOT_ENABLED."""
+    found = None if set_id is None else repository.locked_set(session, set_id)
+    if found is None:
+        raise SCRATCH_SET_NOT_FOUND(scratch_set=set_id)
+    if not found.is_enabled:
+        raise SCRATCH_NOT_ENABLED(scratch_set=found.name, node=_node_name(session, found))
+    return found
+
+
+def names_on(session: Session, node_id: int) -> list[str]:
+    return [row.name for row in repository.locked_sets_of(session, node_id)]
+
+
+def target_name(session: Session, found: KnownSet) -> str | None:
+    """Return the name of the set's target; None if it is retired."""
+    return None if found.target_id is None else made.names_of(session, {found.target_id}).get(found.target_id)
 
 
 def set_named(session: Session, cluster_id: int, node_name: str, name: str) -> KnownSet | None:

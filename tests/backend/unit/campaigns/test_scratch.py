@@ -22,7 +22,7 @@ from iotide_server.campaigns.errors import (
 )
 from iotide_server.campaigns.resolved import ResolvedPlan, resolve
 from iotide_server.campaigns.scratch.estimate import DiskRates, all_make_seconds, make_seconds
-from iotide_server.campaigns.scratch.expansion import Expansion, KnownSet, combination_count, expand
+from iotide_server.campaigns.scratch.expansion import AnnouncedSet, Expansion, combination_count, expand
 from iotide_wire.geometry import Blocks
 from iotide_wire.plan import MOST_VARIANT_CHARACTERS, CampaignPlan
 from iotide_wire.scratch_plan import ScratchPlan
@@ -49,8 +49,8 @@ def plan(scratch: dict[str, object], **changes: object) -> CampaignPlan:
     return CampaignPlan.model_validate({**values, **changes})
 
 
-def expanded(known: KnownSet | None = None, **changes: object) -> Expansion:
-    return expand(ScratchPlan.model_validate(block(**changes)), known or KnownSet())
+def expanded(known: AnnouncedSet | None = None, **changes: object) -> Expansion:
+    return expand(ScratchPlan.model_validate(block(**changes)), known or AnnouncedSet())
 
 
 def variants(resolved: ResolvedPlan) -> list[str]:
@@ -195,20 +195,20 @@ def test_what_cannot_be_made_is_rejected_by_name(changes: dict[str, Any], reason
 @pytest.mark.parametrize(
     ("known", "changes", "reason"),
     [
-        (KnownSet(disk_bytes=[GIB] * 3), {}, "raid5 4x64K needs 4 disks, but the set has 3"),
+        (AnnouncedSet(disk_bytes=[GIB] * 3), {}, "raid5 4x64K needs 4 disks, but the set has 3"),
         (
-            KnownSet(disk_bytes=[256 * MIB]),
+            AnnouncedSet(disk_bytes=[256 * MIB]),
             {"layouts": ["single"], "filesystems": ["xfs"]},
             "xfs default needs 300 MiB",
         ),
-        (KnownSet(disk_bytes=[150 * MIB] * 4), {"filesystems": ["xfs"], "options": ["aligned"]}, "needs 600 MiB"),
-        (KnownSet(filesystems=frozenset({Filesystem.XFS})), {}, "the node cannot make or mount ext4"),
+        (AnnouncedSet(disk_bytes=[150 * MIB] * 4), {"filesystems": ["xfs"], "options": ["aligned"]}, "needs 600 MiB"),
+        (AnnouncedSet(filesystems=frozenset({Filesystem.XFS})), {}, "the node cannot make or mount ext4"),
     ],
 )
-def test_what_the_node_announced_is_checked(known: KnownSet, changes: dict[str, Any], reason: str) -> None:
+def test_what_the_node_announced_is_checked(known: AnnouncedSet, changes: dict[str, Any], reason: str) -> None:
     [cell] = expanded(known, **changes).impossible
     assert reason in cell.reason
-    assert not expanded(KnownSet([GIB] * 4, frozenset(Filesystem)), **changes).impossible
+    assert not expanded(AnnouncedSet([GIB] * 4, frozenset(Filesystem)), **changes).impossible
 
 
 def test_all_impossible_combinations_are_listed_or_left_out() -> None:
@@ -240,7 +240,7 @@ def test_equal_geometry_is_named() -> None:
 
 
 def test_a_small_xfs_is_not_the_same_with_and_without_the_option() -> None:
-    small = KnownSet(disk_bytes=[300 * MIB] * 4)
+    small = AnnouncedSet(disk_bytes=[300 * MIB] * 4)
     assert not list(expanded(small, filesystems=["xfs"], options=["default", "aligned"]).same_geometry())
     assert list(expanded(filesystems=["xfs"], options=["default", "aligned"]).same_geometry())
 

@@ -26,7 +26,7 @@ _SEPARATOR: Final = " / "
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSet:
+class AnnouncedSet:
     """A set of disks as its node announced it; None where that is unknown.
 
     Attributes:
@@ -43,7 +43,7 @@ class KnownSet:
         return capacity_bytes(layout, min(self.disk_bytes)) * size_percent // 100
 
 
-UNKNOWN_SET: Final = KnownSet()
+UNKNOWN_SET: Final = AnnouncedSet()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def combination_count(plan: ScratchPlan) -> int:
     return len(plan.layouts) * filesystems * len(plan.options) * len(plan.mount)
 
 
-def expand(plan: ScratchPlan, known: KnownSet = UNKNOWN_SET) -> Expansion:
+def expand(plan: ScratchPlan, known: AnnouncedSet = UNKNOWN_SET) -> Expansion:
     """Return the stages of all rounds, layouts outermost.
 
     Each second round runs in reverse, A B C C B A, so that a steady drift affects all variants equally.
@@ -163,7 +163,7 @@ def _variant(plan: ScratchPlan, combination: _Combination) -> str:
     return _SEPARATOR.join(parts)
 
 
-def _cell(plan: ScratchPlan, combination: _Combination, variant: str, known: KnownSet) -> MadeStage:
+def _cell(plan: ScratchPlan, combination: _Combination, variant: str, known: AnnouncedSet) -> MadeStage:
     """Raise ValueError with the reason if no node, or not this one, can make it."""
     choice, filesystem, data, align, mount = combination
     _check_profile(choice, filesystem)
@@ -200,7 +200,7 @@ def _check_profile(choice: LayoutChoice, filesystem: FilesystemChoice) -> None:
         raise StripingError("profile", problem, "use a profile of btrfs")
 
 
-def _check_known(layout: Layout, filesystem: FilesystemChoice, known: KnownSet) -> None:
+def _check_known(layout: Layout, filesystem: FilesystemChoice, known: AnnouncedSet) -> None:
     if known.disk_bytes is not None and layout.disks > len(known.disk_bytes):
         problem = f"{layout.text} needs {layout.disks} disks, but the set has {len(known.disk_bytes)}"
         raise StripingError("disks", problem, "adopt more disks")
