@@ -1,4 +1,4 @@
-"""Block `scratch` of a campaign plan: layouts, file systems, alignments and mounts that stages make by themselves."""
+"""Block `scratch` of a campaign plan: layouts, file systems, alignments and mounts that nodes make for its stages."""
 
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -29,7 +29,7 @@ NO_OPTIONS: Final = "defaults"
 MountValue = bool | int | str
 
 Precondition = Literal["none", "discard", "fill"]
-"""What happens to the disks before each make. `discard`: all blocks are discarded. `fill`: the file system is filled
+"""State of the disks before each make. `discard`: all blocks are discarded. `fill`: the file system is filled
 once and emptied, so that a flash disk has no unwritten blocks.
 """
 
