@@ -29,8 +29,8 @@ _COLUMNS: Final = """
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
            CASE WHEN octet_length(CAST(campaign.plan AS text)) <= :plan_bytes THEN campaign.plan END AS plan,
            campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
-           ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'pause', pause, 'state', state,
-                        'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
+           ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'does', does, 'pause', pause,
+                        'state', state, 'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
                         'runs', of_stage.runs, 'ended', of_stage.ended)
                  FROM campaign_stage JOIN LATERAL (
                      SELECT count(*) AS runs, count(*) FILTER (WHERE run.state NOT IN ('waiting', 'active')) AS ended

@@ -96,14 +96,23 @@ def _begin(stage: CampaignStage, now: datetime) -> None:
 def advance(session: Session, now: datetime) -> None:
     """Open or pause every stage whose previous stages have ended."""
     making.release_sets(session)
-    for stage, cluster_id in repository.lock_stages_due(session):
-        if not making.may_begin(session, stage, now):
-            continue
+    is_behind_cancelled = True
+    while is_behind_cancelled:
+        due = repository.lock_stages_due(session)
+        is_behind_cancelled = any([_advance(session, stage, cluster_id, now) for stage, cluster_id in due])  # noqa: C419 - all of them
+
+
+def _advance(session: Session, stage: CampaignStage, cluster_id: int, now: datetime) -> bool:
+    """Open or pause a due stage. Return true if its runs were cancelled instead."""
+    may_begin = making.may_begin(session, stage, now)
+    if may_begin:
         _begin(stage, now)
         session.flush()
         if stage.state == "open":
             lines.open_stage(session, stage.campaign_id, stage.ordinal, now)
+    if may_begin is not False:
         live.publish(session, "campaign", stage.campaign_id, cluster_id)
+    return may_begin is None
 
 
 def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:

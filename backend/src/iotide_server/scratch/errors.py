@@ -24,11 +24,8 @@ SCRATCH_SET_EMPTY = ErrorKind(409, "scratch_set_empty", field="set_id", shows="s
 SCRATCH_SET_BUSY = ErrorKind(409, "scratch_set_busy", field="set_id", shows="scratch_set").says(
     "{run_count} waiting or active runs use scratch set {scratch_set}", "cancel them or wait for them to end"
 )
-SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="").says(
-    "nothing is mounted at {expected}, the mount point of scratch set {scratch_set}", "make it again"
-)
-SCRATCH_MOUNT_REFUSED = ErrorKind(409, "scratch_mount_refused", field="mount_point", shows="mount_point").says(
-    "{mount_point} is not the mount point of scratch set {scratch_set}", "its file system must be at {expected}"
+SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="mount_point").says(
+    "nothing is mounted at {mount_point}, the mount point of scratch set {scratch_set}", "make its file system again"
 )
 
 SCRATCH_NOT_ENABLED = ErrorKind(409, "scratch_not_enabled", field="scratch.set", shows="scratch_set").says(

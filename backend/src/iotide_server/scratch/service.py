@@ -16,7 +16,6 @@ from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.scratch import repository
 from iotide_server.scratch.errors import (
     SCRATCH_DISKS_DIFFER,
-    SCRATCH_MOUNT_REFUSED,
     SCRATCH_NAME_DIFFERS,
     SCRATCH_NOT_ENABLED,
     SCRATCH_NOT_MOUNTED,
@@ -97,13 +96,11 @@ def disable(session: Session, principal: Principal, set_id: int) -> ScratchSetOu
 def accept_made_mount(session: Session, found: KnownSet, mount: MountFacts | None, now: datetime) -> None:
     """Let runs on the set's target use the file system that was just made on it.
 
-    Raise SCRATCH_NOT_MOUNTED, SCRATCH_MOUNT_REFUSED if it is mounted elsewhere, or TARGET_NOT_FOUND without a target.
+    Raise SCRATCH_NOT_MOUNTED, or TARGET_NOT_FOUND without a target.
     """
     expected = found.present.mount_path
-    if mount is None:
-        raise SCRATCH_NOT_MOUNTED(scratch_set=found.name, expected=expected)
-    if mount.mount_point != expected:
-        raise SCRATCH_MOUNT_REFUSED(mount_point=mount.mount_point, scratch_set=found.name, expected=expected)
+    if mount is None or mount.mount_point != expected:
+        raise SCRATCH_NOT_MOUNTED(scratch_set=found.name, mount_point=expected)
     made.accept_mount(session, found.target_id or 0, found.node_id, mount, now)
 
 

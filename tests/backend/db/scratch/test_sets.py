@@ -196,7 +196,7 @@ def test_a_made_file_system_is_accepted_and_followed_until_it_goes(
         greet(session, node, scratch_set(state="in_use"), mounts=(ROOT, made.model_copy(update={"free_bytes": number})))
         guarded = session.scalars(select(TargetMount)).one()
         assert (guarded.identity, guarded.free_bytes, guarded.problem) == (f"xfs:{number}", number, None)
-    with raised(errors.SCRATCH_MOUNT_REFUSED):
+    with raised(errors.SCRATCH_NOT_MOUNTED):
         service.accept_made_mount(session, row, mount("/etc"), NOW)
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema, model_validator
 
 from iotide_agent.node.scratch_sets import HELPER
 from iotide_agent.workloads.base import (
@@ -28,6 +28,7 @@ from iotide_wire.scratch_sets import SetName
 ORDER: Final = "order.id"
 FENCE: Final = "order.fence"
 """Facts of the place of a maker: identity of the make for the helper, which refuses older orders."""
+_EITHER: Final = {"anyOf": [{"type": "object"}, {"type": "null"}]}
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "scratch_set.py"
 
 
@@ -36,7 +37,7 @@ class ScratchOptions(Options):
     """Name of the set in the node's scratch.toml."""
     verb: Literal["make", "clean"] = Field(default="make", title="Operation")
     """make: removes what was there, then makes the file system and mounts it. clean: only removes."""
-    make: ScratchMake | None = Field(default=None, title="File system")
+    make: Annotated[ScratchMake | None, WithJsonSchema(_EITHER | {"title": "File system"})] = None
     """Layout, file system and mount options."""
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED
 from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode
 from iotide_server.campaigns.resolved import ResolvedPlan
 from iotide_server.campaigns.scratch import repository
@@ -122,23 +123,24 @@ def release_sets(session: Session) -> None:
     repository.release_sets(session)
 
 
-def may_begin(session: Session, stage: CampaignStage, now: datetime) -> bool:
-    """Return whether a due stage may open now; cancel its runs if its file system cannot be made or was not."""
+def may_begin(session: Session, stage: CampaignStage, now: datetime) -> bool | None:
+    """Return whether a due stage may open now; None if its runs were cancelled, because it can never open."""
     try:
         match Doing(stage.does):
             case Doing.CLEAN:
-                return True
+                return _holds_set(session, stage)
             case Doing.MAKE:
                 return _takes_set(session, stage)
             case Doing.MEASURE:
                 return _is_made(session, stage, now)
     except IotideError as error:
-        _cancel(session, stage, error.message, now)
-        return False
+        run_ids = lines.lock_waiting_in(session, stage.campaign_id, stage.ordinal)
+        runs_repository.cancel_waiting(session, run_ids, NOT_MADE, Sentence(error.message, None), now)
+        return None
 
 
 def _takes_set(session: Session, stage: CampaignStage) -> bool:
-    """Hold the set for the campaign; return false while another one holds it. Raise SCRATCH_NOT_ENABLED."""
+    """Hold the set for the campaign; return false while another one holds it. Raise as `enabled_set`."""
     found = sets.enabled_set(session, stage.scratch_set_id)
     if found.campaign_id not in {None, stage.campaign_id}:
         return False
@@ -146,14 +148,23 @@ def _takes_set(session: Session, stage: CampaignStage) -> bool:
     return True
 
 
+def _holds_set(session: Session, stage: CampaignStage) -> bool:
+    """Raise SCRATCH_NOTHING_MADE if no make of the campaign began."""
+    if not repository.cleaning_runs(session, stage.campaign_id):
+        raise SCRATCH_NOTHING_MADE()
+    return True
+
+
 def _is_made(session: Session, stage: CampaignStage, now: datetime) -> bool:
-    """Accept the mount of the file system that was made; return false until its node has reported it."""
+    """Accept the mount of the file system that was made; return false until its node has reported it.
+
+    Raise SCRATCH_RUN_FAILED, or as `enabled_set` and `accept_made_mount`.
+    """
     made = repository.make_before(session, stage.campaign_id, stage.ordinal)
     if made is None:
         return True
     if made.state != "finished" or made.ended_at is None:
-        _cancel(session, stage, f"its file system was not made, see run {made.id}", now)
-        return False
+        raise SCRATCH_RUN_FAILED(run_id=made.id)
     found = sets.enabled_set(session, stage.scratch_set_id)
     node = session.get_one(Node, found.node_id)
     if node.told_at is None or node.told_at <= made.ended_at:
@@ -163,8 +174,3 @@ def _is_made(session: Session, stage: CampaignStage, now: datetime) -> bool:
     mount = mount_of(found.present.mount_path, map(MountFacts.model_validate, node.mounts))
     sets.accept_made_mount(session, found, mount, now)
     return True
-
-
-def _cancel(session: Session, stage: CampaignStage, why: str, now: datetime) -> None:
-    run_ids = lines.lock_waiting_in(session, stage.campaign_id, stage.ordinal)
-    runs_repository.cancel_waiting(session, run_ids, NOT_MADE, Sentence(why, None), now)
