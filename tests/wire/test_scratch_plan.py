@@ -32,6 +32,7 @@ def scratch(**changes: object) -> ScratchPlan:
         ({"lvm": "stripe", "disks": 3, "chunk": "256 KiB"}, "lvm stripe 3x256K"),
         ({"lvm": "linear", "disks": 4}, "lvm linear 4"),
         ({"lvm": "linear", "on": {"raid": 5, "disks": 4, "chunk": "64 KiB"}}, "lvm linear on raid5 4x64K"),
+        ({"lvm": "linear", True: {"raid": 5, "disks": 4, "chunk": "64 KiB"}}, "lvm linear on raid5 4x64K"),  # YAML 1.1
         (
             {"lvm": "stripe", "chunk": "256 KiB", "arrays": 3, "on": {"raid": 5, "disks": 5, "chunk": "64 KiB"}},
             "lvm stripe 3x256K on raid5 5x64K",
