@@ -65,6 +65,7 @@ def test_a_stored_plan_is_read_again() -> None:
 def test_file_systems_have_short_forms() -> None:
     names = ["xfs", {"ext3": {"data": "journal"}}, {"btrfs": "raid1"}, {"btrfs": {"profile": "raid0"}}]
     found = scratch(filesystems=names).filesystems
+    assert scratch(filesystems=[{"ext4": {"type": "xfs"}}]).filesystems[0].type is Filesystem.EXT4
     assert [choice.type for choice in found] == [Filesystem.XFS, Filesystem.EXT3, Filesystem.BTRFS, Filesystem.BTRFS]
     assert found[1].data == [DataMode.JOURNAL]
     assert [choice.profile for choice in found[2:]] == [BtrfsProfile.RAID1, BtrfsProfile.RAID0]

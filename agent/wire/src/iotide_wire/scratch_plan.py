@@ -185,7 +185,7 @@ class FilesystemChoice(Message):
         parts = value if isinstance(value, dict) else {"profile": value}
         if isinstance(parts.get("data"), str):
             parts = {**parts, "data": [parts["data"]]}
-        return {"type": name, **parts}
+        return {**parts, "type": name}
 
     @model_validator(mode="after")
     def _checked(self) -> Self:
