@@ -219,8 +219,13 @@ def test_preview_lists_the_file_systems_that_a_node_makes(
 ) -> None:
     order = [(1, "single"), (1, "raid5 4x64K"), (2, "raid5 4x64K"), (2, "single")]
     stages = [{"round": number, "variant": f"{layout} / ext4 / default / noatime"} for number, layout in order]
-    made = {"node_name": "n1", "set_name": "bays", "stages": stages, "make_seconds_estimated": seconds}
-    answer = {"cell_count": 4, "run_count": 8, "seconds_estimated": None, "seconds_unknown_because": "no rate yet"}
+    made: dict[str, Any] = {"node_name": "n1", "set_name": "bays", "stages": stages, "make_seconds_estimated": seconds}
+    answer: dict[str, Any] = {
+        "cell_count": 4,
+        "run_count": 8,
+        "seconds_estimated": None,
+        "seconds_unknown_because": "no rate yet",
+    }
     answer |= {"bytes_peak": 1, "bytes_moved": 1, "warnings": [], "scratch": made}
     server.on("POST /campaigns/preview", (200, answer))
     assert iotide("campaign", "preview", plan).out.splitlines()[-3:] == [
