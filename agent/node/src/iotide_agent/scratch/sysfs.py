@@ -92,6 +92,11 @@ class Sysfs:
         del name
         fcntl.ioctl(descriptor, _BLKRRPART)
 
+    def numbers(self, name: str) -> list[str]:
+        """Return the arguments that name a device of the device mapper by number, not by a name that others chose."""
+        major, _, minor = self.text(name, "dev").partition(":")
+        return ["--major", major, "--minor", minor]
+
     def above(self, name: str) -> list[str]:
         """Return what the kernel built on a device or its partitions, the topmost first."""
         found: list[str] = []
