@@ -1,4 +1,4 @@
-"""What root and the agent see of scratch devices: sets, disks, marks, and disks that could be listed. Reads only."""
+"""Lists sets, disks, marks, and disks that could be listed, for root and the agent. Reads only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the kernel built on arenas, found in /sys, and taken apart from the top. Names of others are never used."""
+"""Finds in /sys what the kernel built on arenas, and takes it apart from the top. Names of others are never used."""
 
 import re
 from collections.abc import Collection

@@ -18,7 +18,7 @@ _PAGE_80_HEADER_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class DiskIdentity:
-    """What distinguishes a disk from all others. Missing attributes are empty."""
+    """Attributes that distinguish a disk from all others. Missing ones are empty."""
 
     wwn: str
     serial: str
