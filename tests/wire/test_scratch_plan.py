@@ -32,6 +32,7 @@ def scratch(**changes: object) -> ScratchPlan:
         ({"lvm": "stripe", "disks": 3, "chunk": "256 KiB"}, "lvm stripe 3x256K"),
         ({"lvm": "linear", "disks": 4}, "lvm linear 4"),
         ({"lvm": "linear", "on": {"raid": 5, "disks": 4, "chunk": "64 KiB"}}, "lvm linear on raid5 4x64K"),
+        ({"lvm": "linear", True: {"raid": 5, "disks": 4, "chunk": "64 KiB"}}, "lvm linear on raid5 4x64K"),  # YAML 1.1
         (
             {"lvm": "stripe", "chunk": "256 KiB", "arrays": 3, "on": {"raid": 5, "disks": 5, "chunk": "64 KiB"}},
             "lvm stripe 3x256K on raid5 5x64K",
@@ -64,6 +65,7 @@ def test_a_stored_plan_is_read_again() -> None:
 def test_file_systems_have_short_forms() -> None:
     names = ["xfs", {"ext3": {"data": "journal"}}, {"btrfs": "raid1"}, {"btrfs": {"profile": "raid0"}}]
     found = scratch(filesystems=names).filesystems
+    assert scratch(filesystems=[{"ext4": {"type": "xfs"}}]).filesystems[0].type is Filesystem.EXT4
     assert [choice.type for choice in found] == [Filesystem.XFS, Filesystem.EXT3, Filesystem.BTRFS, Filesystem.BTRFS]
     assert found[1].data == [DataMode.JOURNAL]
     assert [choice.profile for choice in found[2:]] == [BtrfsProfile.RAID1, BtrfsProfile.RAID0]

@@ -2420,6 +2420,8 @@ export interface components {
         };
         /** @enum {string} */
         AlertState: "suspect" | "untriaged" | "acknowledged" | "investigating" | "expected" | "noise" | "wont_fix" | "fixed" | "verified" | "recovered" | "closed";
+        /** @enum {string} */
+        Alignment: "default" | "aligned" | "unaligned";
         Alive: {
             /** @constant */
             status: "alive";
@@ -2517,6 +2519,8 @@ export interface components {
         };
         /** @enum {string} */
         BatchSystem: "slurm" | "lsf" | "pbs" | "flux";
+        /** @enum {string} */
+        Bitmap: "none" | "internal";
         BlackoutInput: {
             /** Format: date-time */
             starts_at: string;
@@ -2601,6 +2605,8 @@ export interface components {
         BrowserSessions: {
             items: components["schemas"]["BrowserSession"][];
         };
+        /** @enum {string} */
+        BtrfsProfile: "single" | "dup" | "raid0" | "raid1" | "raid1c3" | "raid1c4" | "raid10" | "raid5" | "raid6";
         /** @enum {string} */
         CachePolicy: "drop" | "remount" | "larger_than_memory" | "none";
         CacheSize: {
@@ -2730,6 +2736,7 @@ export interface components {
             time_limit_seconds: number;
             window?: components["schemas"]["Window"] | null;
             stages?: components["schemas"]["PlannedStage"][];
+            scratch?: components["schemas"]["ScratchPlan"] | null;
             /** @default 2 */
             attempts_allowed: number;
             /** @default 0 */
@@ -2998,6 +3005,8 @@ export interface components {
             step_seconds: number;
             values: number[];
         };
+        /** @enum {string} */
+        DataMode: "ordered" | "writeback" | "journal";
         DeathConfirmation: {
             statement_sha256: string;
         };
@@ -3234,6 +3243,13 @@ export interface components {
         };
         /** @enum {string} */
         FileFormat: "json" | "csv" | "parquet";
+        /** @enum {string} */
+        Filesystem: "ext2" | "ext3" | "ext4" | "xfs" | "jfs" | "reiserfs" | "f2fs" | "btrfs";
+        FilesystemChoice: {
+            type: components["schemas"]["Filesystem"];
+            data?: components["schemas"]["DataMode"][] | null;
+            profile?: components["schemas"]["BtrfsProfile"] | null;
+        };
         Findable: {
             points_after: number;
             shift_ratio: number;
@@ -3462,6 +3478,10 @@ export interface components {
             name: string;
             value: string | number | boolean;
         };
+        ImpossibleOutput: {
+            variant: string;
+            reason: string;
+        };
         IncidentActionInput: {
             action: components["schemas"]["IncidentMove"];
             /** @default  */
@@ -3561,6 +3581,19 @@ export interface components {
         };
         /** @enum {string} */
         Launcher: "direct" | "slurm" | "lsf" | "pbs" | "flux";
+        LayoutChoice: {
+            raid?: (0 | 1 | 5 | 6 | 10) | null;
+            lvm?: components["schemas"]["LvmKind"] | null;
+            disks?: number | null;
+            chunk_bytes?: number | null;
+            /** @default none */
+            bitmap: components["schemas"]["Bitmap"];
+            on?: components["schemas"]["ScratchArray"] | null;
+            /** @default 1 */
+            arrays: number;
+            /** @default 1MiB */
+            start: components["schemas"]["Start"];
+        };
         LevelLine: {
             start_seconds: number;
             end_seconds: number;
@@ -3632,6 +3665,8 @@ export interface components {
             /** Format: date-time */
             asked_at: string;
         };
+        /** @enum {string} */
+        LvmKind: "linear" | "stripe";
         /** @enum {string} */
         MailTls: "starttls" | "tls" | "none";
         MattermostInput: {
@@ -4237,6 +4272,7 @@ export interface components {
             bytes_peak: number;
             bytes_moved: number;
             wear: components["schemas"]["WearOutput"][];
+            scratch: components["schemas"]["ScratchPreview"] | null;
             warnings: components["schemas"]["CautionOutput"][];
         };
         PreviewCell: {
@@ -4572,6 +4608,53 @@ export interface components {
         };
         /** @enum {string} */
         ScheduleState: "active" | "paused" | "ended";
+        ScratchArray: {
+            /** @enum {integer} */
+            raid: 0 | 1 | 5 | 6 | 10;
+            disks: number;
+            chunk_bytes?: number | null;
+            /** @default none */
+            bitmap: components["schemas"]["Bitmap"];
+        };
+        ScratchPlan: {
+            node: string;
+            set: string;
+            layouts: components["schemas"]["LayoutChoice"][];
+            filesystems: components["schemas"]["FilesystemChoice"][];
+            options?: components["schemas"]["Alignment"][];
+            mount?: string[];
+            /** @default 2 */
+            rounds: number;
+            /** @default wait */
+            sync: components["schemas"]["Sync"];
+            /**
+             * @default none
+             * @enum {string}
+             */
+            precondition: "none" | "discard" | "fill";
+            fill_ratio?: number | null;
+            /** @default 100 */
+            size_percent: number;
+            /** @default false */
+            except_impossible: boolean;
+            serves?: "nfs" | null;
+        };
+        ScratchPreview: {
+            node_name: string;
+            set_name: string;
+            stages: components["schemas"]["ScratchStageOutput"][];
+            left_out: components["schemas"]["ImpossibleOutput"][];
+            make_seconds_estimated: number | null;
+        };
+        ScratchStageOutput: {
+            ordinal: number;
+            round: number;
+            variant: string;
+            is_new_layout: boolean;
+            unit_blocks: number;
+            width_blocks: number;
+            make_seconds_estimated: number | null;
+        };
         SearchResult: {
             named: components["schemas"]["FoundName"][];
             series: components["schemas"]["FoundSeries"][];
@@ -4809,6 +4892,8 @@ export interface components {
             state: components["schemas"]["SeriesState"];
             series: number;
         };
+        /** @enum {string} */
+        Start: "1MiB" | "63s";
         StepRecord: {
             name: string;
             phase: string;
@@ -4969,6 +5054,8 @@ export interface components {
             high: number;
             is_higher: boolean;
         };
+        /** @enum {string} */
+        Sync: "wait" | "assume_clean" | "zeroed";
         TargetFacts: {
             places: components["schemas"]["TargetPlace"][];
             backing: components["schemas"]["TargetPlace"][];

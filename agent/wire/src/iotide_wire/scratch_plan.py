@@ -1,4 +1,4 @@
-"""Block `scratch` of a campaign plan: layouts, file systems, alignments and mounts that stages make by themselves."""
+"""Block `scratch` of a campaign plan: layouts, file systems, alignments and mounts that nodes make for its stages."""
 
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -29,7 +29,7 @@ NO_OPTIONS: Final = "defaults"
 MountValue = bool | int | str
 
 Precondition = Literal["none", "discard", "fill"]
-"""What happens to the disks before each make. `discard`: all blocks are discarded. `fill`: the file system is filled
+"""State of the disks before each make. `discard`: all blocks are discarded. `fill`: the file system is filled
 once and emptied, so that a flash disk has no unwritten blocks.
 """
 
@@ -116,6 +116,8 @@ class LayoutChoice(Message):
     @model_validator(mode="before")
     @classmethod
     def _from_text(cls, given: Any) -> Any:  # noqa: ANN401 - not checked yet
+        if isinstance(given, dict):
+            return {"on" if key is True else key: value for key, value in given.items()}  # YAML 1.1 reads on as true
         return _parts_of(parse_layout(given)) if isinstance(given, str) else given
 
     @model_validator(mode="after")
@@ -183,7 +185,7 @@ class FilesystemChoice(Message):
         parts = value if isinstance(value, dict) else {"profile": value}
         if isinstance(parts.get("data"), str):
             parts = {**parts, "data": [parts["data"]]}
-        return {"type": name, **parts}
+        return {**parts, "type": name}
 
     @model_validator(mode="after")
     def _checked(self) -> Self:

@@ -20,6 +20,10 @@ BLOCK_BYTES: Final = (4096,)
 SECTOR_BYTES: Final = 512
 
 
+LAYOUT_FACT: Final = "scratch.layout"
+"""Fact of a mount on scratch disks: the canonical text of its layout, as the plan chose it."""
+
+
 class LayoutKind(StrEnum):
     """Layers between disks and file system.
 

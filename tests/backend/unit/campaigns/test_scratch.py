@@ -1,8 +1,10 @@
 """Block `scratch` of a plan: stages in order, canonical variants, and every combination that cannot be made."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from factories.raised import raised
 from hypothesis import given
 from hypothesis import strategies as st
@@ -341,3 +343,26 @@ def test_a_layout_is_paid_once_for_all_its_file_systems() -> None:
 def test_filling_takes_the_bytes_at_the_rate_of_the_data_disks() -> None:
     [fill] = seconds(layouts=["raid5 4x64K"], fill="50 %", precondition="fill")
     assert fill.fill == pytest.approx(1.5 * 3 * 3e12 / (3 * 150e6))
+
+
+EXAMPLES = Path(__file__).parents[4] / "examples" / "unattended"
+
+
+@pytest.mark.parametrize(
+    ("name", "stages", "left_out", "chosen"),
+    [
+        ("experiment-2", 7, 0, "single / ext3 data=writeback / default / defaults"),
+        ("experiment-3", 6, 0, "raid10 4x64K / xfs / default / noatime"),
+        ("experiment-4", 8, 0, "lvm linear on raid5 5x64K / xfs / aligned / defaults"),
+        ("experiment-7", 3, 0, "lvm stripe 3x256K on raid5 5x64K / xfs / default / defaults"),
+        ("inaf-disks", 8, 0, "lvm linear 12 / xfs / default / defaults"),
+    ],
+)
+def test_unattended_experiments_make_their_stages_twice(name: str, stages: int, left_out: int, chosen: str) -> None:
+    given_plan = CampaignPlan.model_validate(yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text()))
+    resolved = resolve(given_plan)
+    assert resolved.expansion is not None
+    assert (len(resolved.expansion.cells), len(resolved.expansion.impossible)) == (stages, left_out)
+    assert len(resolved.stages) == 2 * stages
+    assert variants(resolved).count(chosen) == 2
+    assert not list(resolved.expansion.same_geometry())
