@@ -16,6 +16,8 @@ MAKES: Final[tuple[dict[str, Any], ...]] = (
 )
 LEAST_LINES: Final = 15
 
+pytestmark = pytest.mark.timeout(600)  # some 70 kills, each with a recovery
+
 
 @pytest.mark.parametrize("making", MAKES, ids=lambda making: str(making["fs"]["type"]))
 def test_a_kill_at_each_line_leaves_nothing_after_one_recovery(tmp_path: Path, making: dict[str, Any]) -> None:

@@ -1,7 +1,9 @@
 """The program's socket: who may ask, one operation at a time, and its end when idle."""
 
 import json
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -31,13 +33,13 @@ ASK_AS: Final = (
 
 
 @contextmanager
-def served(directory: Path, idle_seconds: float) -> Iterator[Path]:
+def served(directory: Path, idle_seconds: float) -> Iterator[tuple[Path, int]]:
     command = (sys.executable, str(PROGRAM), str(directory), str(idle_seconds))
     environment = {"PYTHONPATH": str(TESTS), "PATH": "/usr/bin"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
         assert program.stdout is not None
         assert program.stdout.readline() == b"ready\n"
-        yield directory / "scratch.sock"
+        yield directory / "scratch.sock", program.pid
         assert program.wait(timeout=60) == 0
 
 
@@ -54,7 +56,7 @@ def answer(asking: socket.socket, packet: bytes | dict[str, Any]) -> Any:  # noq
 
 
 def test_an_operation_is_accepted_followed_and_remembered(tmp_path: Path) -> None:
-    with served(tmp_path, 2.0) as path, connected(path) as asking:
+    with served(tmp_path, 2.0) as (path, _), connected(path) as asking:
         make = MAKE | {"fs": {"type": "ext4"}}
         assert answer(asking, make) == {"accepted": True}
         running = answer(asking, {"verb": "status"})["running"]
@@ -71,8 +73,28 @@ def test_an_operation_is_accepted_followed_and_remembered(tmp_path: Path) -> Non
         assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
 
 
+def test_a_killed_operation_is_reported_and_one_recovery_cleans_the_set(tmp_path: Path) -> None:
+    with served(tmp_path, 2.0) as (path, program), connected(path) as asking:
+        assert answer(asking, MAKE | {"fs": {"type": "ext4"}}) == {"accepted": True}
+        os.kill(int(Path(f"/proc/{program}/task/{program}/children").read_text()), signal.SIGKILL)
+        assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
+        assert answer(asking, {"verb": "status"})["last"]["bays"]["outcome"] == "killed"
+        assert answer(asking, {"verb": "recover", "set": "bays"}) == {"accepted": True}
+        assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
+        assert answer(asking, {"verb": "list"})["sets"][0]["disks"][0]["state"] == "clean"
+
+
+def test_a_refusal_of_an_accepted_operation_is_its_outcome(tmp_path: Path) -> None:
+    with served(tmp_path, 2.0) as (path, _), connected(path) as asking:
+        assert answer(asking, {"verb": "mount", "set": "bays", "order": 7, "fence": 11}) == {"accepted": True}
+        assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
+        last = answer(asking, {"verb": "status"})["last"]["bays"]
+        assert (last["verb"], last["order"], last["outcome"]) == ("mount", 7, "refused")
+        assert "no record of a make" in last["reason"]
+
+
 def test_a_wrong_packet_is_refused_and_the_connection_stays(tmp_path: Path) -> None:
-    with served(tmp_path, 2.0) as path, connected(path) as asking:
+    with served(tmp_path, 2.0) as (path, _), connected(path) as asking:
         for packet in (b"no json", b"[]", b'{"verb": "format"}', b" " * (MOST_PACKET_BYTES + 1)):
             assert "request" in answer(asking, packet)["refused"]
         assert "no set 'other'" in answer(asking, MAKE | {"set": "other", "fs": {"type": "ext4"}})["refused"]
@@ -83,7 +105,7 @@ def test_a_wrong_packet_is_refused_and_the_connection_stays(tmp_path: Path) -> N
 def test_only_the_agents_user_is_answered(tmp_path: Path, user: int, is_answered: bool) -> None:  # noqa: FBT001
     for directory in (tmp_path, *tmp_path.parents[:3]):
         directory.chmod(0o711)
-    with served(tmp_path, 2.0) as path:
+    with served(tmp_path, 2.0) as (path, _):
         said = subprocess.run(
             (sys.executable, "-S", "-c", ASK_AS.format(user=user), str(path)),
             capture_output=True,

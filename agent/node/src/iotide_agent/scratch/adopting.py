@@ -1,4 +1,4 @@
-"""What root alone may do, on a terminal: adopt a disk, release it, wipe a set."""
+"""Commands that only root may run, on a terminal: adopt a disk, release it, wipe a set."""
 
 import time
 from collections.abc import Callable

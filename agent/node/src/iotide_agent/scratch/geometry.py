@@ -36,7 +36,7 @@ def read_back(sysfs: Sysfs, commands: Commands, filesystem: Filesystem, top: str
         if sysfs.has(device, "md"):
             facts |= of_mdadm(_printed(commands, ("mdadm", "--detail", f"/dev/{device}")))
         if sysfs.has(device, "dm"):
-            facts["table"] = _printed(commands, ("dmsetup", "table", f"/dev/{device}")).strip()
+            facts["table"] = _printed(commands, ("dmsetup", "table", *sysfs.numbers(device))).strip()
         found[device] = facts
     return found
 

@@ -119,9 +119,16 @@ class Builder:
 
     def _wait_idle(self, device: str) -> None:
         """Wait until an array has synchronised; its progress is in /sys."""
-        if self._sysfs.text(device, "md/sync_action") in {"", "idle"}:
+        if self._is_synchronised(device):
             return
         self._commands.journal.write("sync_started", device=device)
-        if not until(lambda: self._sysfs.text(device, "md/sync_action") == "idle", _SYNC_SECONDS, pause_seconds=1.0):
+        if not until(lambda: self._is_synchronised(device), _SYNC_SECONDS, pause_seconds=1.0):
             raise CommandFailedError(f"{device} has not synchronised within 30 days")
         self._commands.journal.write("sync_ended", device=device)
+
+    def _is_synchronised(self, device: str) -> bool:
+        """Return true at once for RAID 0. A new array can be idle for a moment before it begins."""
+        action, start, degraded = (
+            self._sysfs.text(device, f"md/{name}") for name in ("sync_action", "resync_start", "degraded")
+        )
+        return action in {"", "idle"} and start in {"", "none"} and degraded in {"", "0"}

@@ -1,4 +1,4 @@
-"""What root and the agent see of scratch devices: sets, disks, marks, and disks that could be listed. Reads only."""
+"""Lists sets, disks, marks, and disks that could be listed, for root and the agent. Reads only."""
 
 from typing import Any
 
@@ -60,10 +60,10 @@ def disk_row(site: Site, device: str) -> dict[str, Any]:
 
 
 def _set(site: Site, found: DiskSet) -> dict[str, Any]:
-    last = Records(site.state, found.name).last()
+    last = Records(site.state, found.name).last() or {}
     return {
         "set": found.name,
         "disks": [disk_row(site, device) for device in found.devices],
         "mount": str(site.mounts / found.name),
-        "last": last,
+        "last": {key: value for key, value in last.items() if key not in {"answer", "commands"}} or None,
     }

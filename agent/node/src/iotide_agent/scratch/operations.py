@@ -32,11 +32,13 @@ def perform(site: Site, request: ScratchRequest, packet: bytes, journal: Journal
     """
     head = {"verb": str(request.verb), "order": request.order, "fence": request.fence, "began_s": int(time.time())}
     outcome, reason, answer = DONE, "", {}
+    is_known = False
     try:
         config = read_config(site.config_file)
         found = config.sets.get(request.set)
         if found is None:
             raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set}")
+        is_known = True
         with held_lock(site.lock_file, site.patience_seconds) as lock:
             records = Records(site.state, request.set)
             before = _written(site, found)
@@ -49,7 +51,7 @@ def perform(site: Site, request: ScratchRequest, packet: bytes, journal: Journal
         reason = str(error)
     record = {**head, "outcome": outcome, "reason": reason, "answer": answer, "commands": journal.commands}
     journal.write("ended", verb=str(request.verb), set=request.set, outcome=outcome, reason=reason)
-    if request.set and outcome != "refused":
+    if is_known:
         Records(site.state, request.set).write_last(record)
     return record
 

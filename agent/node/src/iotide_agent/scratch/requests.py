@@ -54,7 +54,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """What a make puts on a set: `layout` with its `bitmap` and `sync`, and the file system on it."""
+    """Contents of a make: `layout` with its `bitmap` and `sync`, and the file system on it."""
 
     layout: Layout
     bitmap: Bitmap

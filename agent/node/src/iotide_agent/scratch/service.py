@@ -86,6 +86,10 @@ class Service:
         if worker.read():
             self._selector.unregister(worker)
             self._worker = None
+            if worker.status != 0:
+                reason = f"its process ended with status {worker.status}; recover the set"
+                record = {**worker.shown(), "outcome": "killed", "reason": reason, "answer": {}}
+                Records(self._site.state, worker.request.set).write_last({**record, "commands": worker.commands})
 
     def _accept(self, listening: socket.socket) -> None:
         connection, _ = listening.accept()

@@ -1,4 +1,4 @@
-"""What the kernel built on arenas, found in /sys, and taken apart from the top. Names of others are never used."""
+"""Finds in /sys what the kernel built on arenas, and takes it apart from the top. Names of others are never used."""
 
 import re
 from collections.abc import Collection
@@ -37,7 +37,7 @@ class Stack:
         for device in self.devices:
             if self._sysfs.text(device, "dm/suspended") == "1":
                 # A reader of a suspended device hangs and survives SIGKILL.
-                self._commands.run(("dmsetup", "resume", f"/dev/{device}"), ok=_ANY)
+                self._commands.run(("dmsetup", "resume", *self._sysfs.numbers(device)), ok=_ANY)
         self.unmount()
         for device in sorted(self.devices, key=self._sysfs.depth, reverse=True):
             self._remove(device)
@@ -86,7 +86,8 @@ class Stack:
             # The parts do not show what lies inside; the next array of equal geometry would.
             self._commands.run(("wipefs", "--all", "--quiet", path), ok=_ANY)
         is_md = self._sysfs.has(device, "md")
-        argv = ("mdadm", "--stop", path) if is_md else ("dmsetup", "remove", "--retry", path)
+        remove = ("dmsetup", "remove", "--retry", *self._sysfs.numbers(device))
+        argv = ("mdadm", "--stop", path) if is_md else remove
 
         def is_gone() -> bool:
             if self._exists(device, is_md=is_md):

@@ -18,7 +18,7 @@ _PAGE_80_HEADER_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class DiskIdentity:
-    """What distinguishes a disk from all others. Missing attributes are empty."""
+    """Attributes that distinguish a disk from all others. Missing ones are empty."""
 
     wwn: str
     serial: str
@@ -91,6 +91,11 @@ class Sysfs:
         """Have the kernel read the partition table of an open disk again; raise OSError."""
         del name
         fcntl.ioctl(descriptor, _BLKRRPART)
+
+    def numbers(self, name: str) -> list[str]:
+        """Return the arguments that name a device of the device mapper by number, not by a name that others chose."""
+        major, _, minor = self.text(name, "dev").partition(":")
+        return ["--major", major, "--minor", minor]
 
     def above(self, name: str) -> list[str]:
         """Return what the kernel built on a device or its partitions, the topmost first."""

@@ -1,4 +1,4 @@
-"""Who uses a disk now, and what lies on it. No check sees every use, so an adoption makes all of them."""
+"""Finds users of a disk and data on it. No check sees every use, so an adoption makes all of them."""
 
 import errno
 import json

@@ -17,13 +17,17 @@ _READ_BYTES: Final = 65536
 
 
 class Worker:
-    """A running operation. Its pipe becomes readable when the journal has a new line."""
+    """A running operation. Its pipe becomes readable when the journal has a new line.
+
+    `status` is that of waitpid; other than 0 for one that was killed before it stored its record.
+    """
 
     def __init__(self, site: Site, request: ScratchRequest, packet: bytes, stream: TextIO) -> None:
         self.request = request
         self.since_s = int(time.time())
         self.step: dict[str, Any] | None = None
         self.commands: list[dict[str, Any]] = []
+        self.status = 0
         self._buffer = b""
         reading, writing = os.pipe()
         program = os.getpid()
@@ -49,7 +53,7 @@ class Worker:
         if data:
             return False
         os.close(self._pipe)
-        os.waitpid(self._pid, 0)
+        _, self.status = os.waitpid(self._pid, 0)
         return True
 
     def shown(self) -> dict[str, Any]:
