@@ -129,7 +129,7 @@ function Facts({ set }: { set: ScratchSet }) {
         {target && (
           <>
             {t`, target `}
-            <TargetLink id={target.id} name={target.name} />
+            <TargetLink id={target.id} name={target.name} underline="always" />
           </>
         )}
       </div>
@@ -150,7 +150,7 @@ function Problems({ set }: { set: ScratchSet }) {
   return (
     <>
       {remedy && (
-        <Alert color={STATES[set.state].color} title={STATES[set.state].word}>
+        <Alert color={STATES[set.state].color} title={capital(STATES[set.state].word)}>
           <Text size="sm">{set.reason}</Text>
           <Text mt={4} size="sm">
             {remedy}
@@ -169,6 +169,10 @@ function Problems({ set }: { set: ScratchSet }) {
       )}
     </>
   );
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function DiskTable({ set }: { set: ScratchSet }) {
