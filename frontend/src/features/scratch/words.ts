@@ -1,4 +1,4 @@
-/** States of scratch sets and disks: their words and colours, and what to do about those that are not fit. */
+/** States of scratch sets and disks: words, colours and remedies. */
 
 import { t } from "@lingui/core/macro";
 import type { MantineColor } from "@mantine/core";
@@ -26,12 +26,12 @@ export const PERMISSIONS: Readonly<Record<ScratchSet["permission"], StateWords>>
   disabled: { word: t`not enabled`, color: "gray" },
 };
 
-/** What to do about a set that cannot be used as it is; null if it can. */
+/** Remedy for a set that cannot be used as it is; null if it can. */
 export function remedyOf({ state, name, node_name: node }: ScratchSet): string | null {
   if (state === "dirty")
     return t`Clean it again from its campaign, or run “iotide-agent scratch wipe ${name}” as root on ${node}.`;
   if (state === "foreign")
-    return t`iotide does not touch these disks. If nobody needs their data, root of ${node} can adopt them again.`;
+    return t`iotide does not touch these disks. Save their data, then root of ${node} can adopt them again.`;
   if (state === "absent")
     return t`Connect the missing disks, or remove them from the set in /etc/iotide/scratch.toml on ${node}.`;
   return state === "lost" ? t`Check the disks and their cables, then restart ${node}.` : null;
