@@ -68,7 +68,7 @@ def test_a_node_announces_few_sets_and_each_disk_once() -> None:
         said(*(scratch_set(f"s{at}", *(disk(at * 60 + number) for number in range(60))) for at in range(5)))
 
 
-def test_a_server_that_does_not_know_sets_is_told_none() -> None:
+def test_a_server_of_an_older_version_is_sent_no_sets() -> None:
     spoken = said(scratch_set())
     assert b"scratch_sets" in as_spoken(spoken, WIRE_VERSION)
     assert b"scratch_sets" not in as_spoken(spoken, WIRE_VERSION - 1)

@@ -1,4 +1,4 @@
-"""Who may enable a scratch set, over the API, and what a node may claim."""
+"""Rights over scratch sets at the API, and lies of a node about them."""
 
 from dataclasses import dataclass
 

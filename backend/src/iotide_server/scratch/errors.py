@@ -51,7 +51,7 @@ SCRATCH_UNUSABLE = ErrorKind(409, "scratch_unusable", field="scratch.set", shows
     "scratch set {scratch_set} of {node} cannot be used: {reason}", "{remedy}"
 )
 REMEDIES: Final = {
-    ScratchState.FOREIGN: "somebody else uses its disks; if their data is not needed, adopt the disks again as root",
+    ScratchState.FOREIGN: "save the data on its disks and remove it, or adopt the disks again as root",
     ScratchState.ABSENT: "connect the missing disks, or remove them from the set as root",
     ScratchState.LOST: "check the disks and their cables, then restart the node",
 }

@@ -29,7 +29,7 @@ class KnownSet(Identified, Base):
     enabled_by: Mapped[str | None]
     allows_schedules: Mapped[bool] = mapped_column(server_default="false")
     allows_tokens: Mapped[bool] = mapped_column(server_default="false")
-    # stays when the set is disabled, so that its series go on when it is enabled again
+    # stays when the set is disabled, so that its series continue when it is enabled again
     target_id: Mapped[int | None] = mapped_column(ForeignKey("target.id", ondelete="SET NULL"))
     # campaign that uses it now, which others wait for; no foreign key, since campaigns are in a slice above
     campaign_id: Mapped[int | None]

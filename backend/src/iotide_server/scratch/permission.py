@@ -1,4 +1,4 @@
-"""Who may use a scratch set now, and what changed since an admin enabled it; pure."""
+"""Permission to use a scratch set, and its changes since an admin enabled it; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

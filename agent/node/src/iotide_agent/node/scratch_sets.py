@@ -75,9 +75,9 @@ class _Answer(_Listed):
 
 def read_scratch_sets(helper: Path = HELPER) -> tuple[ScratchSet, ...] | None:
     """Return the node's sets, none without a helper; None if it gives no valid answer within two seconds."""
-    if not helper.exists():
-        return ()
     try:
+        if not helper.exists():
+            return ()
         listed = _Answer.model_validate_json(_ask(helper)).sets
         return _SETS.validate_python([_announced(one) for one in listed])
     except (OSError, ValueError, OverflowError) as error:
