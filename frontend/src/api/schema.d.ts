@@ -879,6 +879,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scratch-sets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_scratch_sets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scratch-sets/{set_id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["enable_scratch_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scratch-sets/{set_id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["disable_scratch_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workloads": {
         parameters: {
             query?: never;
@@ -3129,6 +3177,22 @@ export interface components {
             sender: string;
             recipients: string[];
         };
+        EnableInput: {
+            name: string;
+            disks_sha256: string;
+            target_name: string;
+            /** @default false */
+            allows_schedules: boolean;
+            /** @default false */
+            allows_tokens: boolean;
+        };
+        EnabledOutput: {
+            /** Format: date-time */
+            at: string;
+            by: string | null;
+            allows_schedules: boolean;
+            allows_tokens: boolean;
+        };
         /** @enum {string} */
         EndOfRepeats: "narrow" | "most" | "budget" | "failed" | "gone" | "cancelled";
         EndedRunOutput: {
@@ -3468,6 +3532,7 @@ export interface components {
             look?: number | null;
             holds: components["schemas"]["HeldOrder"][];
             clock?: components["schemas"]["ClockReading"] | null;
+            scratch_sets?: components["schemas"]["ScratchSet"][] | null;
         };
         Holds: {
             /**
@@ -4093,6 +4158,10 @@ export interface components {
             items: components["schemas"]["SampleOutput"][];
             next_cursor: string | null;
         };
+        Page_ScratchSetOutput_: {
+            items: components["schemas"]["ScratchSetOutput"][];
+            next_cursor: string | null;
+        };
         Page_SeriesOutput_: {
             items: components["schemas"]["SeriesOutput"][];
             next_cursor: string | null;
@@ -4222,6 +4291,8 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        /** @enum {string} */
+        Permission: "enabled" | "changed" | "disabled";
         PlannedFiring: {
             /** Format: date-time */
             planned_at: string;
@@ -4616,6 +4687,30 @@ export interface components {
             /** @default none */
             bitmap: components["schemas"]["Bitmap"];
         };
+        ScratchDisk: {
+            id: string;
+            wwn: string | null;
+            serial: string | null;
+            model: string;
+            size_bytes: number;
+            bay: string | null;
+            /** Format: date-time */
+            adopted_at: string;
+            adopted_by: string;
+            state: components["schemas"]["ScratchState"];
+        };
+        ScratchDiskOutput: {
+            id: string;
+            wwn: string | null;
+            serial: string | null;
+            model: string;
+            size_bytes: number;
+            bay: string | null;
+            /** Format: date-time */
+            adopted_at: string;
+            adopted_by: string | null;
+            state: components["schemas"]["ScratchState"];
+        };
         ScratchPlan: {
             node: string;
             set: string;
@@ -4646,6 +4741,36 @@ export interface components {
             left_out: components["schemas"]["ImpossibleOutput"][];
             make_seconds_estimated: number | null;
         };
+        ScratchSet: {
+            name: string;
+            mount_path: string;
+            state: components["schemas"]["ScratchState"];
+            reason: string;
+            variant: string | null;
+            last_used_at: string | null;
+            disks: components["schemas"]["ScratchDisk"][];
+        };
+        ScratchSetOutput: {
+            id: number;
+            cluster_id: number;
+            node_id: number;
+            node_name: string;
+            name: string;
+            mount_path: string;
+            state: components["schemas"]["ScratchState"];
+            reason: string;
+            variant: string | null;
+            last_used_at: string | null;
+            /** Format: date-time */
+            seen_at: string;
+            disks: components["schemas"]["ScratchDiskOutput"][];
+            disks_sha256: string;
+            permission: components["schemas"]["Permission"];
+            enabled: components["schemas"]["EnabledOutput"] | null;
+            changes: string[];
+            target: components["schemas"]["TargetRef"] | null;
+            suggested_target: string;
+        };
         ScratchStageOutput: {
             ordinal: number;
             round: number;
@@ -4655,6 +4780,8 @@ export interface components {
             width_blocks: number;
             make_seconds_estimated: number | null;
         };
+        /** @enum {string} */
+        ScratchState: "clean" | "dirty" | "in_use" | "foreign" | "absent" | "lost";
         SearchResult: {
             named: components["schemas"]["FoundName"][];
             series: components["schemas"]["FoundSeries"][];
@@ -4869,6 +4996,8 @@ export interface components {
         Stage: {
             ordinal: number;
             variant: string;
+            /** @enum {string} */
+            does: "measure" | "make" | "clean";
             pause: string | null;
             /** @enum {string} */
             state: "held" | "paused" | "open";
@@ -4913,7 +5042,7 @@ export interface components {
             before_done?: string | null;
         };
         /** @enum {string} */
-        StepRole: "client" | "sender" | "receiver" | "observer";
+        StepRole: "client" | "sender" | "receiver" | "observer" | "maker";
         StuckLoad: {
             order_id: number | null;
             process: string;
@@ -5366,7 +5495,7 @@ export interface components {
             run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
             breaks_series: boolean;
             /** @default [] */
-            step_roles: ("sender" | "receiver")[];
+            step_roles: ("sender" | "receiver" | "maker")[];
             tool: string;
             tool_version: string | null;
             available: boolean;
@@ -7043,6 +7172,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    list_scratch_sets: {
+        parameters: {
+            query?: {
+                cluster_id?: number | null;
+                node_id?: number | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ScratchSetOutput_"];
+                };
+            };
+        };
+    };
+    enable_scratch_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnableInput"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScratchSetOutput"];
+                };
+            };
+        };
+    };
+    disable_scratch_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScratchSetOutput"];
+                };
             };
         };
     };

@@ -79,7 +79,8 @@ class ScratchWorkload(Workload[ScratchOptions]):
     def groups(self, options: ScratchOptions, place: Place) -> list[Group]:
         packets = _packets(options, {"order": place.facts[ORDER], "fence": place.facts[FENCE]})
         argv = (sys.executable, "-I", "-S", str(_LOAD), str(HELPER), json.dumps(packets))
-        doing = "cleaning" if options.make is None else f"making {options.make.text} on"
+        made = options.make
+        doing = "cleaning" if made is None else f"making {made.layout.layout.text} / {made.fs.type} on"
         step = Step(options.verb, f"{doing} {options.set}", argv, place.target_id, role=StepRole.MAKER, threads=1)
         return [(step,)]
 
