@@ -3,6 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.clusters.models import Node
+from iotide_server.scratch import service as sets
+from iotide_server.scratch.schemas import EnableInput
 from iotide_wire.scratch_sets import MOUNT_ROOT, ScratchDisk, ScratchSet, ScratchState
 from iotide_wire.units import GIB
 
@@ -33,3 +39,17 @@ def scratch_set(name: str = "bays", *disks: ScratchDisk, **changes: Any) -> Scra
         "disks": disks or (disk(1), disk(2)),
     }
     return ScratchSet.model_validate(fields | changes)
+
+
+def enable_set(session: Session, node: Node, announced: ScratchSet, admin: Principal, now: datetime) -> None:
+    """Announce the only set of a node, and enable it for people and API tokens."""
+    sets.announce(session, node, (announced,), now)
+    found = sets.set_named(session, node.cluster_id, node.name, announced.name)
+    assert found is not None
+    allowed = EnableInput(
+        name=announced.name,
+        disks_sha256=found.disks_sha256,
+        target_name=f"{node.name}-{announced.name}",
+        allows_tokens=True,
+    )
+    sets.enable(session, admin, found.id, allowed, now)

@@ -1,10 +1,11 @@
-"""Plans with scratch disks: the preview shows every stage, and a submission is rejected until servers can run it."""
+"""Plans with scratch disks: the preview shows every stage, and what no node does is rejected."""
 
 from typing import Any
 
 import pytest
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
+from factories.scratch_sets import disk, enable_set, scratch_set
 from fastapi.testclient import TestClient
 
 from iotide_server.campaigns.planning import cluster_of, foresee
@@ -29,9 +30,11 @@ SCRATCH: dict[str, Any] = {
 
 
 @pytest.fixture
-def ready(database: Database, clock: Clock) -> ReadyCluster:
+def ready(database: Database, clock: Clock, admin: Person) -> ReadyCluster:
     with database.transaction() as session:
-        return ReadyCluster(session, clock())
+        made = ReadyCluster(session, clock())
+        enable_set(session, made.nodes[0], scratch_set("bays", *map(disk, range(1, 5))), admin.principal, clock())
+        return made
 
 
 def test_a_preview_lists_stages_geometry_and_what_is_left_out(
@@ -102,8 +105,10 @@ def test_a_preview_rejects_with_code_and_field(
     assert (error["code"], error["field"]) == (code, field)
 
 
-def test_a_submission_is_rejected_and_stores_nothing(client: TestClient, admin: Person, ready: ReadyCluster) -> None:
-    answer = client.post(CAMPAIGNS, json=ready.plan(repeats=4, scratch=SCRATCH), headers=admin.headers)
-    assert answer.status_code == 409
-    assert answer.json()["error"]["code"] == "scratch_not_offered"
+def test_a_submission_of_what_no_node_does_is_rejected_and_stores_nothing(
+    client: TestClient, admin: Person, ready: ReadyCluster
+) -> None:
+    plan = ready.plan(repeats=4, scratch=SCRATCH | {"fill": "80 %"})
+    error = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()["error"]
+    assert (error["code"], error["field"]) == ("scratch_not_offered", "scratch.fill_ratio")
     assert client.get(CAMPAIGNS, headers=admin.headers).json()["items"] == []
