@@ -23,7 +23,7 @@ BUILT: Final = ROOT / ".dev/lab"
 RECIPE: Final = (OWN / "build-vm.sh", OWN / "vm-init.sh")
 GUEST_PYTHON: Final = "3.11"
 """Of the machine's Debian; the agent's packages are built for it, whichever Python runs this file."""
-GUEST_TESTS: Final = ("pyproject.toml", "tests/agent/orders.py", "tests/agent/order_rig.py", "tests/lab")
+GUEST_TESTS: Final = ("pyproject.toml", "tests/agent/made_orders.py", "tests/agent/order_rig.py", "tests/lab")
 GUEST_RUN: Final = """\
 export PYTHONPATH=/lab/packages:/lab/tests PYTHONPYCACHEPREFIX=/tmp/bytecode PATH=/lab/packages/bin:$PATH
 exec python3 -m pytest {arguments} tests/lab/inside
