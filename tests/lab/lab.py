@@ -167,11 +167,11 @@ def run_host(tally: Tally) -> None:
 
 
 def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
-    """Run a command, print and count its lines; return its last line and its exit status.
+    """Run a command, print and count its lines; return its line with `lab-exit`, if any, and its exit status.
 
     The command ends after LIMIT_SECONDS, and with this program.
     """
-    line = ""
+    ending = ""
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
     ) as process:
@@ -181,11 +181,12 @@ def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
         try:
             for line in process.stdout:
                 tally.take(line)
+                ending = line if _EXIT.match(line) else ending  # the machine may print more while it powers off
             process.wait()
         finally:
             timer.cancel()
             process.kill()
-    return line, process.returncode
+    return ending, process.returncode
 
 
 def say(sentence: str) -> None:

@@ -4,6 +4,7 @@ Usage: python tests/scratch/scratch_machine.py [PYTEST-ARGUMENTS], as root. It u
 that have serial numbers. Exit status 0 when every scenario passed.
 """
 
+import shlex
 import signal
 import sys
 import tempfile
@@ -32,7 +33,7 @@ def main() -> int:
         shared.mkdir()
         install_agent(shared, "tests/scratch")
         options = [option.replace("tests/lab", "tests/scratch") for option in (*PYTEST, *sys.argv[1:])]
-        (shared / "run.sh").write_text(GUEST_RUN.format(arguments=" ".join(options)))
+        (shared / "run.sh").write_text(GUEST_RUN.format(arguments=shlex.join(options)))
         disks = {work / "shared.img": ""}
         disk_of(shared, work / "shared.img")
         for serial in DISKS:

@@ -7,7 +7,7 @@ from iotide_agent.scratch.commands import LONG_SECONDS, USUAL_SECONDS, Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.refusals import CommandFailedError, ScratchRefusedError
 from iotide_agent.scratch.requests import Making
-from iotide_agent.scratch.sysfs import Sysfs
+from iotide_agent.scratch.sysfs import MAPPER, Sysfs, block_majors
 from iotide_wire.geometry import array_stripe, start_multiple_bytes
 from iotide_wire.scratch_vocabulary import SECTOR_BYTES, LayoutKind, LvmKind, MdLevel, Sync
 
@@ -53,7 +53,9 @@ class Builder:
         sectors = self._sysfs.size_bytes(disk.arena) // SECTOR_BYTES - _OFFSET_SECTORS
         table = f"0 {sectors} linear {disk.arena_path} {_OFFSET_SECTORS}"
         number = self._free_number("dm-")
-        self._run("dmsetup", "create", self._name, "--minor", str(number), "--table", table)
+        self._run("dmsetup", "version")  # loads the driver
+        own = ("--major", str(block_majors()[MAPPER]), "--minor", str(number))
+        self._run("dmsetup", "create", self._name, *own, "--table", table)
         return self._new_device(f"dm-{number}")
 
     def _array(self, members: Sequence[str], part: int) -> str:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+MAPPER: Final = "device-mapper"
+"""Driver of the device mapper, as /proc/devices names it."""
+_DEVICES: Final = Path("/proc/devices")
 _SYS: Final = Path("/sys")
 _DISK: Final = re.compile(r"sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+")
 """List of what can be adopted: names of the kernel's drivers of disks."""
@@ -121,6 +124,13 @@ class Sysfs:
             return (_SYS / "class/block" / name / attribute).read_bytes()
         except OSError:
             return b""
+
+
+def block_majors() -> dict[str, int]:
+    """Return the major numbers of block devices by the name of their driver, such as `device-mapper`."""
+    _, _, block = _DEVICES.read_text(encoding="ascii").partition("Block devices:")
+    rows = (line.split() for line in block.splitlines() if line.strip())
+    return {driver: int(major) for major, driver in rows}
 
 
 def _names(directory: Path) -> list[str]:

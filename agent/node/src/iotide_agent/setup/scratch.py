@@ -11,6 +11,7 @@ from iotide_agent.runner.walls import why_changeable
 from iotide_agent.scratch import PROGRAM
 from iotide_agent.scratch.layouts import NUMBERS
 from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.sysfs import MAPPER, block_majors
 from iotide_agent.setup.texts import SCRATCH_RULES, SCRATCH_SERVICE_UNIT, SCRATCH_SOCKET_UNIT, shipped_unit
 from iotide_wire.setup.changes import Changes, succeeds
 from iotide_wire.setup.services import UNITS, start_unit, systemd_runs
@@ -20,8 +21,7 @@ DISKS: Final = UNITS / f"{SCRATCH_SERVICE_UNIT}.d/10-disks.conf"
 _PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/python3 -I -S /opt/iotide-agent/lib/iotide_agent/scratch/__main__.py"
 _LINKS: Final = Path("/dev/disk/by-id")
 _PREFERRED: Final = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.")
-_DEVICES: Final = Path("/proc/devices")
-_DRIVERS: Final = {"md": "md_mod", "device-mapper": "dm_mod"}
+_DRIVERS: Final = {"md": "md_mod", MAPPER: "dm_mod"}
 """Name in /proc/devices of each driver whose fixed numbers are allowed, with its module."""
 
 
@@ -82,6 +82,4 @@ def _majors(changes: Changes) -> list[int]:
     for module in _DRIVERS.values():
         if not changes.is_dry:
             succeeds("modprobe", "--quiet", module)
-    _, _, block = _DEVICES.read_text(encoding="ascii").partition("Block devices:")
-    rows = [line.split() for line in block.splitlines() if line.strip()]
-    return [int(row[0]) for row in rows if row[1] in _DRIVERS]
+    return [major for driver, major in block_majors().items() if driver in _DRIVERS]
