@@ -33,7 +33,7 @@ _LOAD: Final = Path(__file__).parent.parent / "loads" / "scratch_set.py"
 
 
 class ScratchOptions(Options):
-    set: SetName = Field(title="Set")
+    set: SetName = Field(default="", title="Set")
     """Name of the set in the node's scratch.toml."""
     verb: Literal["make", "clean"] = Field(default="make", title="Operation")
     """make: removes what was there, then makes the file system and mounts it. clean: only removes."""
