@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,14 @@ from iotide_wire.measured import StepRole
 
 MAKE: dict[str, Any] = {"layout": {"kind": "single"}, "fs": {"type": "ext4"}, "mount": {"noatime": True}}
 WORKLOAD = ScratchWorkload()
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    """Yield the directory of a served program. A failed test must not leave a mount there."""
+    yield tmp_path
+    if mounted(tmp_path):
+        subprocess.run(("umount", tmp_path / "mounts/bays"), check=True)
 
 
 def place(order: int = 7) -> Place:
@@ -67,27 +75,27 @@ def mounted(directory: Path) -> Sequence[str]:
     return [line for line in lines if line.split()[4] == str(directory / "mounts/bays")]
 
 
-def test_a_make_mounts_what_was_asked_for_and_a_cleaning_leaves_nothing(tmp_path: Path) -> None:
+def test_a_make_mounts_what_was_asked_for_and_a_cleaning_leaves_nothing(directory: Path) -> None:
     makes, cleans = ScratchOptions(set="bays", make=MAKE), ScratchOptions(set="bays", verb="clean")
-    with served(tmp_path, 2.0) as (socket, _):
+    with served(directory, 2.0) as (socket, _):
         made = perform(socket, makes)
         assert WORKLOAD.failure(made) is None, made.stderr
-        assert WORKLOAD.read(makes, place(), made).samples == []
-        (line,) = mounted(tmp_path)
+        assert not WORKLOAD.read(makes, place(), made).samples
+        (line,) = mounted(directory)
         assert " - ext4 " in line
         assert "noatime" in line
         assert state(socket) == "made"
         again = perform(socket, makes, order=8)
         assert WORKLOAD.failure(again) is None, "a make removes what the previous order left"
         cleaned = perform(socket, cleans)
-        assert WORKLOAD.read(cleans, place(), cleaned).flags == []
-        assert not mounted(tmp_path)
+        assert not WORKLOAD.read(cleans, place(), cleaned).flags
+        assert not mounted(directory)
         assert state(socket) == "clean"
 
 
-def test_a_refused_make_fails_with_the_root_programs_reason(tmp_path: Path) -> None:
+def test_a_refused_make_fails_with_the_root_programs_reason(directory: Path) -> None:
     too_many = MAKE | {"layout": {"kind": "btrfs", "profile": "raid1", "disks": 2}, "fs": {"type": "btrfs"}}
-    with served(tmp_path, 2.0) as (socket, _):
+    with served(directory, 2.0) as (socket, _):
         failed = perform(socket, ScratchOptions(set="bays", make=too_many))
     reason = WORKLOAD.failure(failed)
     assert reason is not None
