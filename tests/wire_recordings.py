@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from recording_proxy import Exchange
 
-from iotide_wire import WIRE_VERSION
 from iotide_wire.base import Message
 from iotide_wire.messages import (
     ClaimRequest,
@@ -25,6 +24,7 @@ from iotide_wire.messages import (
     Order,
 )
 from iotide_wire.nodes import NewCredentials, RotateRequest, Standing
+from iotide_wire.versions import WIRE_VERSION
 
 DIRECTORY: Final = Path(__file__).parent / "data/wire"
 ROUTES: Final[dict[str, tuple[type[Message], type[Message]]]] = {

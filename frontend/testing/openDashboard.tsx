@@ -37,6 +37,7 @@ const LISTS = [
   "alert-rules",
   "trend-events",
   "sessions",
+  "scratch-sets",
 ];
 
 const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 0, is_cut: false };

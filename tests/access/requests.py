@@ -201,6 +201,16 @@ _TARGETS = {
     "PUT /targets/{target_id}/drain": Request(body=lambda _: _DRAIN),
     "DELETE /targets/{target_id}/drain": _SHOWN,
     "GET /workloads": _OWN,
+    "GET /scratch-sets": _LISTED,
+    "POST /scratch-sets/{set_id}/enable": Request(
+        body=lambda ids: {
+            "name": "alpha-bays",
+            "disks_sha256": ids["disks_sha256"],
+            "target_name": "alpha-n1-bays",
+        },
+        by_person=True,
+    ),
+    "POST /scratch-sets/{set_id}/disable": _SHOWN,
 }
 _CAMPAIGNS = {
     "GET /campaigns": _LISTED,

@@ -14,6 +14,7 @@ from factories.clusters import make_cluster, node_token
 from factories.histories import confirmed_change, history, levels
 from factories.measured import Measured
 from factories.people import Person, person
+from factories.scratch_sets import scratch_set
 from factories.site import Site
 from fastapi.testclient import TestClient
 from sqlalchemy import select, text, update
@@ -31,6 +32,8 @@ from iotide_server.main import API
 from iotide_server.results.ingest.service import store_artefact
 from iotide_server.results.models import Artefact, Reading, Series
 from iotide_server.runs.models import Order, Run
+from iotide_server.scratch import service as scratch
+from iotide_server.scratch.models import KnownSet
 from iotide_server.tables import metadata
 from iotide_server.targets.models import Target
 
@@ -137,6 +140,10 @@ class AccessSite:
             _mark(session, table)
         self.ids |= {"cluster_id": site.cluster_id, "node_id": site.node_ids[0], "idle_node_id": site.node_ids[2]}
         self.ids |= {"target_id": site.target_ids["scratch"], "idle_target_id": site.target_ids["nfs"]}
+        node = session.get_one(Node, site.node_ids[0])
+        scratch.announce(session, node, [scratch_set(f"{MARK}-bays")], NOW)
+        announced = session.scalars(select(KnownSet)).one()
+        self.ids |= {"set_id": announced.id, "disks_sha256": announced.disks_sha256}
 
     def _note_accounts(self, session: Session) -> None:
         operator = f"caller-{[caller.name for caller in CALLERS].index('operator')}"

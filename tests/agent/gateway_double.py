@@ -14,7 +14,6 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.middleware.base import RequestResponseEndpoint
 
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import (
     ClaimRequest,
     EnrollReply,
@@ -33,7 +32,7 @@ from iotide_wire.messages import (
     Word,
 )
 from iotide_wire.nodes import BrokerAccess, NewCredentials, RotateRequest, Standing
-from iotide_wire.versions import SPOKEN_VERSIONS
+from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
 T = TypeVar("T")
 

@@ -40,8 +40,8 @@ from rich.console import Console
 from rich.table import Table
 from rig import running_stack
 
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+from iotide_wire.versions import WIRE_VERSION
 
 AGENTS: Final = 2000
 MOST_AGENTS: Final = 10_000

@@ -20,8 +20,8 @@ from factories.ready_cluster import announced
 from load_calls import Caller, Tally
 from local_stack import LocalStack
 
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+from iotide_wire.versions import WIRE_VERSION
 
 BODIES: Final = 14
 PREVIEWS: Final = 8

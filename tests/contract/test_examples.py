@@ -74,6 +74,8 @@ def test_the_workloads_of_a_plan_are_run_with_what_it_names(file: str) -> None:
 def test_a_plan_is_understood(rig: Rig, file: str) -> None:
     plan = yaml.safe_load((EXAMPLES / file).read_text()) | {"cluster": "contract", "nodes": [NODE], "targets": [TARGET]}
     plan.pop("nodes_at_once", None)  # of the example's own directories
+    if "scratch" in plan:
+        plan["scratch"] |= {"node": NODE}
     for choice in plan["workloads"]:
         choice.pop("nodes", None)
         choice.pop("roles", None)

@@ -15,7 +15,14 @@ from packages.archives import pack
 from packages.own_python import BuildError, built_python
 from packages.program_tree import AGENT, SERVER, Contents, Product, elf_files, make_installable, starter, to_strip
 
-from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT
+from iotide_agent.setup.scratch import DISKS, RULES
+from iotide_agent.setup.texts import (
+    DROP_SERVICE_UNIT,
+    DROP_SOCKET_UNIT,
+    SCRATCH_SERVICE_UNIT,
+    SCRATCH_SOCKET_UNIT,
+    UNIT,
+)
 from iotide_server.setup import texts as server_texts
 from iotide_wire.setup.services import UNITS
 
@@ -132,6 +139,13 @@ def test_every_program_is_packaged(product: Product, directory: str) -> None:
 
 def test_a_purge_removes_every_unit_that_setup_writes() -> None:
     purge = (TOP / "deploy/packages/agent/postrm").read_text()
-    written = {f"{UNIT}.d/10-setup.conf", DROP_SOCKET_UNIT, DROP_SERVICE_UNIT}
-    (listed,) = re.findall(r"for unit in (.*); do", purge)
-    assert set(listed.split()) == written
+    written = {
+        f"{UNIT}.d/10-setup.conf",
+        DROP_SOCKET_UNIT,
+        DROP_SERVICE_UNIT,
+        SCRATCH_SOCKET_UNIT,
+        SCRATCH_SERVICE_UNIT,
+    }
+    (listed,) = re.findall(r"(?s)for unit in (.*?); do", purge)
+    assert set(listed.replace("\\\n", "").split()) == {*written, str(DISKS.relative_to(UNITS))}
+    assert f"rm -f {RULES}\n" in purge

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from iotide_wire import WIRE_VERSION
 from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
 from iotide_wire.expressions import Option
 from iotide_wire.facts import FactValue, MountFacts
 from iotide_wire.messages import HelloRequest
 from iotide_wire.units import GIB, Unit
+from iotide_wire.versions import WIRE_VERSION
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

@@ -9,7 +9,6 @@ from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Node
 from iotide_server.runs import queries, reading
 from iotide_server.runs.models import Attempt, BatchJob
-from iotide_wire import WIRE_VERSION
 from iotide_wire.batch import (
     BatchReply,
     BatchReport,
@@ -22,6 +21,7 @@ from iotide_wire.batch import (
     WantedJob,
 )
 from iotide_wire.messages import HelloRequest
+from iotide_wire.versions import WIRE_VERSION
 
 INSTANCE = "instance-gateway"
 

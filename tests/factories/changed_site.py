@@ -12,6 +12,7 @@ from factories.announced import hello, mount, workload
 from factories.clock import MovedClock
 from factories.histories import confirmed_change, history, levels
 from factories.measured import Measured
+from factories.scratch_sets import scratch_set
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
@@ -168,6 +169,10 @@ def cluster(site: ChangedSite) -> None:
     site.change("changed", "PATCH /targets/{target_id}", {"reserve_bytes": 1})
     site.change("changed", "PUT /targets/{target_id}/backed-by", {"targets": []})
     site.change("removed", "DELETE /targets/{target_id}", target_id=spare_target["id"])
+    (found,) = site.read(f"/scratch-sets?node_id={site.ids['n1']}")["items"]
+    enabling = {"name": "bays", "disks_sha256": found["disks_sha256"], "target_name": "n1-bays"}
+    site.change("made", "POST /scratch-sets/{set_id}/enable", enabling, set_id=found["id"])
+    site.change("removed", "POST /scratch-sets/{set_id}/disable", set_id=found["id"])
     for path in ("", "/clusters/{cluster_id}", "/nodes/{node_id}", "/targets/{target_id}"):
         site.change("made", f"PUT {path}/drain", {"reason": "its disk is replaced"})
         site.change("removed", f"DELETE {path}/drain")
@@ -175,7 +180,8 @@ def cluster(site: ChangedSite) -> None:
 
 
 def agent_says_hello(site: ChangedSite, look: int | None = None) -> None:
-    has = {"workloads": (workload("copy"),), "mounts": (mount("/scratch"),), "look": look}
+    has: Json = {"workloads": (workload("copy"),), "mounts": (mount("/scratch"),), "look": look}
+    has |= {"scratch_sets": (scratch_set(),)}
     said = hello("instance-n1", previous="instance-n1").model_copy(update=has)
     agent(site, "/hello", said.model_dump(mode="json"))
 

@@ -4,8 +4,8 @@ from bring_up import free_port
 from redis import Redis
 
 from iotide_server.clusters.agents.access import AgentAccess
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollRequest, NodeRole
+from iotide_wire.versions import WIRE_VERSION
 
 NOWHERE = AgentAccess(
     public_url="https://iotide.example.org",

@@ -13,10 +13,10 @@ from iotide_agent.workloads.registry import announcements
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.targets.models import Target, TargetMount
-from iotide_wire import WIRE_VERSION
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.messages import HelloRequest
 from iotide_wire.units import GIB
+from iotide_wire.versions import WIRE_VERSION
 
 _RELEASES: Final = {"dd": "dd (coreutils) 9.1", "fio": "fio-3.33"}
 

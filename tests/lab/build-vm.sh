@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds the lab's virtual machine: Debian 12 with its own kernel, which has nfsd, md, dm, jfs and reiserfs, and the
+# Builds the lab's virtual machine: Debian 12 with its own kernel, which has nfsd, md, dm, jfs, reiserfs and f2fs, and the
 # tools that the agent's probes ask. Usage: build-vm.sh DIRECTORY; makes vmlinuz, initrd.img and root.img in it.
 set -euo pipefail
 made=$1
 packages=(
   linux-image-amd64 initramfs-tools zstd udev kmod mount util-linux procps iproute2 python3
   nfs-kernel-server nfs-common rpcbind mdadm lvm2 dmsetup xfsprogs jfsutils reiserfsprogs e2fsprogs
+  btrfs-progs f2fs-tools passwd
 )
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 if [[ ! -e $keyring ]]; then

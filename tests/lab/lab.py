@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Timer
 from typing import Final
@@ -23,7 +23,7 @@ BUILT: Final = ROOT / ".dev/lab"
 RECIPE: Final = (OWN / "build-vm.sh", OWN / "vm-init.sh")
 GUEST_PYTHON: Final = "3.11"
 """Of the machine's Debian; the agent's packages are built for it, whichever Python runs this file."""
-GUEST_TESTS: Final = ("pyproject.toml", "tests/agent/orders.py", "tests/agent/order_rig.py", "tests/lab")
+GUEST_TESTS: Final = ("pyproject.toml", "tests/agent/made_orders.py", "tests/agent/order_rig.py", "tests/lab")
 GUEST_RUN: Final = """\
 export PYTHONPATH=/lab/packages:/lab/tests PYTHONPYCACHEPREFIX=/tmp/bytecode PATH=/lab/packages/bin:$PATH
 exec python3 -m pytest {arguments} tests/lab/inside
@@ -82,8 +82,8 @@ def build_machine() -> None:
     stamp.write_text(digest)
 
 
-def install_agent(directory: Path) -> None:
-    """Put the agent, pytest and the scenarios into a directory, as wheels for the machine's Python."""
+def install_agent(directory: Path, *more: str) -> None:
+    """Put the agent, pytest, the scenarios and `more` into a directory, as wheels for the machine's Python."""
     locked = directory / "locked.txt"
     uv("export", "--quiet", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--output-file", locked)
     what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout")
@@ -92,7 +92,7 @@ def install_agent(directory: Path) -> None:
     rebuilt = ("--no-sources", "--refresh-package=iotide-wire", "--refresh-package=iotide-agent")
     constrained = ("--quiet", "--constraints", locked)
     uv("pip", "install", "--target", directory / "packages", *guest, *rebuilt, *constrained, *what)
-    for name in GUEST_TESTS:
+    for name in (*GUEST_TESTS, *more):
         source, copy = ROOT / name, directory / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -115,8 +115,11 @@ def disk_of(directory: Path, image: Path) -> Path:
     return image
 
 
-def machine(work: Path, disks: Sequence[Path]) -> list[str]:
-    """Return the command of the virtual machine: its own root disk as a throw-away copy, then the given ones."""
+def machine(work: Path, disks: Mapping[Path, str]) -> list[str]:
+    """Return the command of the virtual machine: its own root disk as a throw-away copy, then the given ones.
+
+    `disks` has serial numbers by image; the first one is read-only.
+    """
     has_kvm = os.access("/dev/kvm", os.W_OK) and _KVM_FLAGS.search(Path("/proc/cpuinfo").read_text()) is not None
     say("booting the virtual machine " + ("on KVM" if has_kvm else "under emulation, since KVM cannot be used here"))
     words = "root=/dev/vda rw init=/usr/sbin/lab-init console=ttyS0 net.ifnames=0 mitigations=off panic=-1"
@@ -125,12 +128,17 @@ def machine(work: Path, disks: Sequence[Path]) -> list[str]:
         *("-m", "2048", "-nodefaults", "-display", "none", "-no-reboot", "-append", words),
         *("-kernel", str(BUILT / "vmlinuz"), "-initrd", str(BUILT / "initrd.img")),
         *("-serial", f"file:{work / 'console.log'}", "-serial", "stdio"),
-        *("-drive", f"file={BUILT / 'root.img'},format=raw,if=virtio,snapshot=on"),
+        *_drive("root", f"file={BUILT / 'root.img'},snapshot=on"),
     ]
-    for number, disk in enumerate(disks):
+    for number, (disk, serial) in enumerate(disks.items()):
         read_only = "on" if number == 0 else "off"
-        command += ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,readonly={read_only}"]
+        command += _drive(f"disk{number}", f"file={disk},cache=unsafe,readonly={read_only}", serial)
     return command
+
+
+def _drive(name: str, options: str, serial: str = "") -> tuple[str, ...]:
+    device = f"virtio-blk-pci,drive={name}{f',serial={serial}' if serial else ''}"
+    return ("-drive", f"if=none,id={name},format=raw,{options}", "-device", device)
 
 
 def run_machine(work: Path, tally: Tally) -> None:
@@ -144,7 +152,7 @@ def run_machine(work: Path, tally: Tally) -> None:
         disks.append(work / f"disk-{number}.img")
         with disks[-1].open("wb") as file:
             file.truncate(DISK_BYTES)
-    printed, _ = follow(machine(work, disks), tally)
+    printed, _ = follow(machine(work, dict.fromkeys(disks, "")), tally)
     ending = _EXIT.search(printed)
     if ending is None:
         say(f"the machine ended without a result; its console ended with\n{(work / 'console.log').read_text()[-3000:]}")
@@ -159,11 +167,11 @@ def run_host(tally: Tally) -> None:
 
 
 def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
-    """Run a command, print and count its lines; return its last line and its exit status.
+    """Run a command, print and count its lines; return its line with `lab-exit`, if any, and its exit status.
 
     The command ends after LIMIT_SECONDS, and with this program.
     """
-    line = ""
+    ending = ""
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
     ) as process:
@@ -173,11 +181,12 @@ def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
         try:
             for line in process.stdout:
                 tally.take(line)
+                ending = line if _EXIT.match(line) else ending  # the machine may print more while it powers off
             process.wait()
         finally:
             timer.cancel()
             process.kill()
-    return line, process.returncode
+    return ending, process.returncode
 
 
 def say(sentence: str) -> None:

@@ -47,7 +47,7 @@ def test_each_field_that_came_later_may_be_left_out() -> None:
     later = {(kind, name) for kind in KINDS.values() for name in unknown_to(kind, SPOKEN_VERSIONS.start)}
     assert {name for _, name in later} == {
         *("facts", "pending_until", "clock", "rotation_wanted"),
-        *("spool_bytes", "not_before", "not_judged", "stuck", "problem"),
+        *("spool_bytes", "not_before", "not_judged", "stuck", "problem", "scratch_sets"),
     }
     assert [name for kind, name in later if kind.model_fields[name].is_required()] == []
 

@@ -99,6 +99,7 @@ from iotide_server.results.surfaces.routes import router as surfaces
 from iotide_server.runs.routes import router as runs
 from iotide_server.schedules.routes import router as schedules
 from iotide_server.schedules.service import pause_all_of
+from iotide_server.scratch.routes import router as scratch
 from iotide_server.settings import Settings
 from iotide_server.targets.routes import router as targets
 from iotide_server.templates.routes import router as templates
@@ -109,7 +110,7 @@ from iotide_wire.units import KIB, MIB
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     agent_api,  # first: routes are matched in order, and agents send most requests
-    *(health, sessions, oidc, accounts, audit, clusters, targets, workloads),
+    *(health, sessions, oidc, accounts, audit, clusters, targets, scratch, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces, printing),
     *(trends, advice, alerts, incidents, explorer, overview, notifications, published, change_feed),
 )

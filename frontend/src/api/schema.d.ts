@@ -879,6 +879,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scratch-sets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_scratch_sets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scratch-sets/{set_id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["enable_scratch_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scratch-sets/{set_id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["disable_scratch_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workloads": {
         parameters: {
             query?: never;
@@ -2420,6 +2468,8 @@ export interface components {
         };
         /** @enum {string} */
         AlertState: "suspect" | "untriaged" | "acknowledged" | "investigating" | "expected" | "noise" | "wont_fix" | "fixed" | "verified" | "recovered" | "closed";
+        /** @enum {string} */
+        Alignment: "default" | "aligned" | "unaligned";
         Alive: {
             /** @constant */
             status: "alive";
@@ -2517,6 +2567,8 @@ export interface components {
         };
         /** @enum {string} */
         BatchSystem: "slurm" | "lsf" | "pbs" | "flux";
+        /** @enum {string} */
+        Bitmap: "none" | "internal";
         BlackoutInput: {
             /** Format: date-time */
             starts_at: string;
@@ -2601,6 +2653,8 @@ export interface components {
         BrowserSessions: {
             items: components["schemas"]["BrowserSession"][];
         };
+        /** @enum {string} */
+        BtrfsProfile: "single" | "dup" | "raid0" | "raid1" | "raid1c3" | "raid1c4" | "raid10" | "raid5" | "raid6";
         /** @enum {string} */
         CachePolicy: "drop" | "remount" | "larger_than_memory" | "none";
         CacheSize: {
@@ -2730,6 +2784,7 @@ export interface components {
             time_limit_seconds: number;
             window?: components["schemas"]["Window"] | null;
             stages?: components["schemas"]["PlannedStage"][];
+            scratch?: components["schemas"]["ScratchPlan"] | null;
             /** @default 2 */
             attempts_allowed: number;
             /** @default 0 */
@@ -2998,6 +3053,8 @@ export interface components {
             step_seconds: number;
             values: number[];
         };
+        /** @enum {string} */
+        DataMode: "ordered" | "writeback" | "journal";
         DeathConfirmation: {
             statement_sha256: string;
         };
@@ -3120,6 +3177,22 @@ export interface components {
             sender: string;
             recipients: string[];
         };
+        EnableInput: {
+            name: string;
+            disks_sha256: string;
+            target_name: string;
+            /** @default false */
+            allows_schedules: boolean;
+            /** @default false */
+            allows_tokens: boolean;
+        };
+        EnabledOutput: {
+            /** Format: date-time */
+            at: string;
+            by: string | null;
+            allows_schedules: boolean;
+            allows_tokens: boolean;
+        };
         /** @enum {string} */
         EndOfRepeats: "narrow" | "most" | "budget" | "failed" | "gone" | "cancelled";
         EndedRunOutput: {
@@ -3234,6 +3307,13 @@ export interface components {
         };
         /** @enum {string} */
         FileFormat: "json" | "csv" | "parquet";
+        /** @enum {string} */
+        Filesystem: "ext2" | "ext3" | "ext4" | "xfs" | "jfs" | "reiserfs" | "f2fs" | "btrfs";
+        FilesystemChoice: {
+            type: components["schemas"]["Filesystem"];
+            data?: components["schemas"]["DataMode"][] | null;
+            profile?: components["schemas"]["BtrfsProfile"] | null;
+        };
         Findable: {
             points_after: number;
             shift_ratio: number;
@@ -3452,6 +3532,7 @@ export interface components {
             look?: number | null;
             holds: components["schemas"]["HeldOrder"][];
             clock?: components["schemas"]["ClockReading"] | null;
+            scratch_sets?: components["schemas"]["ScratchSet"][] | null;
         };
         Holds: {
             /**
@@ -3461,6 +3542,10 @@ export interface components {
             kind: "holds";
             name: string;
             value: string | number | boolean;
+        };
+        ImpossibleOutput: {
+            variant: string;
+            reason: string;
         };
         IncidentActionInput: {
             action: components["schemas"]["IncidentMove"];
@@ -3561,6 +3646,19 @@ export interface components {
         };
         /** @enum {string} */
         Launcher: "direct" | "slurm" | "lsf" | "pbs" | "flux";
+        LayoutChoice: {
+            raid?: (0 | 1 | 5 | 6 | 10) | null;
+            lvm?: components["schemas"]["LvmKind"] | null;
+            disks?: number | null;
+            chunk_bytes?: number | null;
+            /** @default none */
+            bitmap: components["schemas"]["Bitmap"];
+            on?: components["schemas"]["ScratchArray"] | null;
+            /** @default 1 */
+            arrays: number;
+            /** @default 1MiB */
+            start: components["schemas"]["Start"];
+        };
         LevelLine: {
             start_seconds: number;
             end_seconds: number;
@@ -3632,6 +3730,8 @@ export interface components {
             /** Format: date-time */
             asked_at: string;
         };
+        /** @enum {string} */
+        LvmKind: "linear" | "stripe";
         /** @enum {string} */
         MailTls: "starttls" | "tls" | "none";
         MattermostInput: {
@@ -4058,6 +4158,10 @@ export interface components {
             items: components["schemas"]["SampleOutput"][];
             next_cursor: string | null;
         };
+        Page_ScratchSetOutput_: {
+            items: components["schemas"]["ScratchSetOutput"][];
+            next_cursor: string | null;
+        };
         Page_SeriesOutput_: {
             items: components["schemas"]["SeriesOutput"][];
             next_cursor: string | null;
@@ -4187,6 +4291,8 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        /** @enum {string} */
+        Permission: "enabled" | "changed" | "disabled";
         PlannedFiring: {
             /** Format: date-time */
             planned_at: string;
@@ -4237,6 +4343,7 @@ export interface components {
             bytes_peak: number;
             bytes_moved: number;
             wear: components["schemas"]["WearOutput"][];
+            scratch: components["schemas"]["ScratchPreview"] | null;
             warnings: components["schemas"]["CautionOutput"][];
         };
         PreviewCell: {
@@ -4572,6 +4679,109 @@ export interface components {
         };
         /** @enum {string} */
         ScheduleState: "active" | "paused" | "ended";
+        ScratchArray: {
+            /** @enum {integer} */
+            raid: 0 | 1 | 5 | 6 | 10;
+            disks: number;
+            chunk_bytes?: number | null;
+            /** @default none */
+            bitmap: components["schemas"]["Bitmap"];
+        };
+        ScratchDisk: {
+            id: string;
+            wwn: string | null;
+            serial: string | null;
+            model: string;
+            size_bytes: number;
+            bay: string | null;
+            /** Format: date-time */
+            adopted_at: string;
+            adopted_by: string;
+            state: components["schemas"]["ScratchState"];
+        };
+        ScratchDiskOutput: {
+            id: string;
+            wwn: string | null;
+            serial: string | null;
+            model: string;
+            size_bytes: number;
+            bay: string | null;
+            /** Format: date-time */
+            adopted_at: string;
+            adopted_by: string | null;
+            state: components["schemas"]["ScratchState"];
+        };
+        ScratchPlan: {
+            node: string;
+            set: string;
+            layouts: components["schemas"]["LayoutChoice"][];
+            filesystems: components["schemas"]["FilesystemChoice"][];
+            options?: components["schemas"]["Alignment"][];
+            mount?: string[];
+            /** @default 2 */
+            rounds: number;
+            /** @default wait */
+            sync: components["schemas"]["Sync"];
+            /**
+             * @default none
+             * @enum {string}
+             */
+            precondition: "none" | "discard" | "fill";
+            fill_ratio?: number | null;
+            /** @default 100 */
+            size_percent: number;
+            /** @default false */
+            except_impossible: boolean;
+            serves?: "nfs" | null;
+        };
+        ScratchPreview: {
+            node_name: string;
+            set_name: string;
+            stages: components["schemas"]["ScratchStageOutput"][];
+            left_out: components["schemas"]["ImpossibleOutput"][];
+            make_seconds_estimated: number | null;
+        };
+        ScratchSet: {
+            name: string;
+            mount_path: string;
+            state: components["schemas"]["ScratchState"];
+            reason: string;
+            variant: string | null;
+            last_used_at: string | null;
+            disks: components["schemas"]["ScratchDisk"][];
+        };
+        ScratchSetOutput: {
+            id: number;
+            cluster_id: number;
+            node_id: number;
+            node_name: string;
+            name: string;
+            mount_path: string;
+            state: components["schemas"]["ScratchState"];
+            reason: string;
+            variant: string | null;
+            last_used_at: string | null;
+            /** Format: date-time */
+            seen_at: string;
+            disks: components["schemas"]["ScratchDiskOutput"][];
+            disks_sha256: string;
+            permission: components["schemas"]["Permission"];
+            enabled: components["schemas"]["EnabledOutput"] | null;
+            changes: string[];
+            target: components["schemas"]["TargetRef"] | null;
+            suggested_target: string;
+        };
+        ScratchStageOutput: {
+            ordinal: number;
+            round: number;
+            variant: string;
+            is_new_layout: boolean;
+            unit_blocks: number;
+            width_blocks: number;
+            make_seconds_estimated: number | null;
+        };
+        /** @enum {string} */
+        ScratchState: "clean" | "dirty" | "in_use" | "foreign" | "absent" | "lost";
         SearchResult: {
             named: components["schemas"]["FoundName"][];
             series: components["schemas"]["FoundSeries"][];
@@ -4786,6 +4996,8 @@ export interface components {
         Stage: {
             ordinal: number;
             variant: string;
+            /** @enum {string} */
+            does: "measure" | "make" | "clean";
             pause: string | null;
             /** @enum {string} */
             state: "held" | "paused" | "open";
@@ -4809,6 +5021,8 @@ export interface components {
             state: components["schemas"]["SeriesState"];
             series: number;
         };
+        /** @enum {string} */
+        Start: "1MiB" | "63s";
         StepRecord: {
             name: string;
             phase: string;
@@ -4828,7 +5042,7 @@ export interface components {
             before_done?: string | null;
         };
         /** @enum {string} */
-        StepRole: "client" | "sender" | "receiver" | "observer";
+        StepRole: "client" | "sender" | "receiver" | "observer" | "maker";
         StuckLoad: {
             order_id: number | null;
             process: string;
@@ -4969,6 +5183,8 @@ export interface components {
             high: number;
             is_higher: boolean;
         };
+        /** @enum {string} */
+        Sync: "wait" | "assume_clean" | "zeroed";
         TargetFacts: {
             places: components["schemas"]["TargetPlace"][];
             backing: components["schemas"]["TargetPlace"][];
@@ -5279,7 +5495,7 @@ export interface components {
             run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
             breaks_series: boolean;
             /** @default [] */
-            step_roles: ("sender" | "receiver")[];
+            step_roles: ("sender" | "receiver" | "maker")[];
             tool: string;
             tool_version: string | null;
             available: boolean;
@@ -6956,6 +7172,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    list_scratch_sets: {
+        parameters: {
+            query?: {
+                cluster_id?: number | null;
+                node_id?: number | null;
+                limit?: number;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ScratchSetOutput_"];
+                };
+            };
+        };
+    };
+    enable_scratch_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnableInput"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScratchSetOutput"];
+                };
+            };
+        };
+    };
+    disable_scratch_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScratchSetOutput"];
+                };
             };
         };
     };

@@ -213,6 +213,28 @@ def test_preview_says_runs_time_space_and_warnings(server: FakeServer, iotide: I
     assert "time: unknown: no rate yet" in iotide("campaign", "preview", plan).out
 
 
+@pytest.mark.parametrize(("seconds", "words"), [(5400.0, "in about 1.5 h"), (None, "in unknown time")])
+def test_preview_lists_the_file_systems_that_a_node_makes(
+    server: FakeServer, iotide: Iotide, plan: str, seconds: float | None, words: str
+) -> None:
+    order = [(1, "single"), (1, "raid5 4x64K"), (2, "raid5 4x64K"), (2, "single")]
+    stages = [{"round": number, "variant": f"{layout} / ext4 / default / noatime"} for number, layout in order]
+    made: dict[str, Any] = {"node_name": "n1", "set_name": "bays", "stages": stages, "make_seconds_estimated": seconds}
+    answer: dict[str, Any] = {
+        "cell_count": 4,
+        "run_count": 8,
+        "seconds_estimated": None,
+        "seconds_unknown_because": "no rate yet",
+    }
+    answer |= {"bytes_peak": 1, "bytes_moved": 1, "warnings": [], "scratch": made}
+    server.on("POST /campaigns/preview", (200, answer))
+    assert iotide("campaign", "preview", plan).out.splitlines()[-3:] == [
+        f"makes: 4 in 2 rounds on n1/bays, {words}",
+        "stage: single / ext4 / default / noatime",
+        "stage: raid5 4x64K / ext4 / default / noatime",
+    ]
+
+
 def test_lists_go_on_to_the_next_page_up_to_the_limit(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /campaigns?state=active&limit=3", page(campaign(), campaign(), cursor="next"))
     server.on("GET /campaigns?state=active&limit=3&cursor=next", page(campaign(), campaign()))

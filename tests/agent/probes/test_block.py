@@ -173,6 +173,9 @@ def test_multipath_reports_its_paths() -> None:
         ("0 50 striped 2 128 8:16 0 8:32 0\n50 50 striped 3 128 8:1 0 8:2 0 8:3 0", "lvm.stripe_count", "2, 3"),
         ("0 50 striped 2 128 8:16 0 8:32 0\n50 50 striped 2 128 8:16 9 8:32 9", "lvm.stripe_count", 2),
         ("0 100 striped", "lvm.target", "striped"),
+        ("0 50 linear 8:16 2048\n50 70 linear 8:32 2048", "lvm.segment_bytes", "25600, 35840"),
+        ("0 100 striped 2 128 9:1 2304 9:2 2304", "lvm.offset_bytes", 1152 * 1024),
+        ("0 100 striped 2 128 9:1 2304 9:2 2048", "lvm.offset_bytes", "1179648, 1048576"),
     ],
 )
 def test_table_of_a_mapped_device(table: str, fact: str, value: object) -> None:

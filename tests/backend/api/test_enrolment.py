@@ -9,8 +9,7 @@ from factories.people import Person
 from fastapi.testclient import TestClient
 
 from iotide_server.kit.db import Database
-from iotide_wire import WIRE_VERSION
-from iotide_wire.versions import SPOKEN_VERSIONS
+from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
 API = "/api/v1"
 

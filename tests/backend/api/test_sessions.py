@@ -15,7 +15,7 @@ from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.throttle import MOST_OF_NAME_AND_NETWORK, MOST_OF_NETWORK
 from iotide_server.kit.db import Database
 from iotide_server.kit.proxies import behind_proxies
-from iotide_wire import WIRE_VERSION
+from iotide_wire.versions import WIRE_VERSION
 
 CSRF = {"X-Iotide-Csrf": "1"}
 PASSWORD = "correct horse battery"

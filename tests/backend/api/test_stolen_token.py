@@ -16,8 +16,8 @@ from sqlalchemy import text
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import digest
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import OrderState
+from iotide_wire.versions import WIRE_VERSION
 
 API = "/api/v1"
 _TABLES = ("run", "attempt", "node_order", "lease", "sample", "artefact", "curve_chunk", "run_event", "node")

@@ -1,5 +1,4 @@
-"""Messages between server and agents, the workload catalogue, units, facts and announced arithmetic."""
+"""Messages between server and agents, the workload catalogue, units, facts and announced arithmetic.
 
-from iotide_wire.versions import WIRE_VERSION
-
-__all__ = ["WIRE_VERSION"]
+Imports nothing, so that programs without pydantic can use the modules that need the standard library alone.
+"""

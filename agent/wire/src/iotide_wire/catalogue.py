@@ -43,7 +43,7 @@ class WorkloadAnnouncement(Message):
         bytes_moved: bytes written and read. The run time is bytes_moved / the target's last rate.
         run_seconds: run time given by options; 0 if it follows from `bytes_moved`.
         breaks_series: not comparable with the previous revision, so series start again.
-        step_roles: parts of a run for different nodes; empty if each node does all.
+        step_roles: parts of a run for different nodes; empty if each node does all. A `maker` only prepares a stage.
         available: the node has the tool; otherwise see `unavailable_because`.
     """
 
@@ -58,7 +58,7 @@ class WorkloadAnnouncement(Message):
     bytes_moved: Expression
     run_seconds: Expression = Number.of(0)
     breaks_series: bool
-    step_roles: tuple[Literal["sender", "receiver"], ...] = ()
+    step_roles: tuple[Literal["sender", "receiver", "maker"], ...] = ()
     tool: Text
     tool_version: Text | None
     available: bool

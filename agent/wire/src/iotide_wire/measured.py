@@ -13,10 +13,17 @@ from iotide_wire.versions import Since
 
 
 class StepRole(StrEnum):
+    """Part of a node in a run. A MAKER prepares scratch disks and measures nothing."""
+
     CLIENT = "client"
     SENDER = "sender"
     RECEIVER = "receiver"
     OBSERVER = "observer"
+    MAKER = "maker"
+
+
+WITHOUT_TARGETS: Final = frozenset({StepRole.SENDER, StepRole.MAKER})
+"""Roles of nodes that load no target."""
 
 
 class StepRecord(Message):

@@ -10,9 +10,10 @@ from iotide_wire.catalogue import WorkloadAnnouncement, WorkloadName
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.foreign import ForeignLoad
-from iotide_wire.measured import Flag, NotJudged, SampleMessage, StepRecord, StepRole
+from iotide_wire.measured import WITHOUT_TARGETS, Flag, NotJudged, SampleMessage, StepRecord, StepRole
 from iotide_wire.nodes import BrokerAccess, ClockReading
 from iotide_wire.plan import CachePolicy, QuietPolicy
+from iotide_wire.scratch_sets import ScratchSets
 from iotide_wire.versions import Since
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -22,6 +23,10 @@ BootId = Annotated[str, Field(min_length=8, max_length=64)]
 """/proc/sys/kernel/random/boot_id, which changes at every boot."""
 LookNumber = Annotated[int, Field(ge=1, le=10**9)]
 """Number of the server's request to report facts, counted up."""
+
+
+_MAKERS_SINCE: Final = 3
+"""First wire version with workloads that only prepare a stage."""
 
 
 class NodeRole(StrEnum):
@@ -104,6 +109,7 @@ class HelloRequest(Message):
         look: number of the server's last request for facts before these were read.
         holds: orders on the agent's disk. Active orders that are missing here are lost.
         clock: None before the server's first answer.
+        scratch_sets: None if the node's helper did not answer; then the server keeps those that it knows.
     """
 
     agent_instance: Instance
@@ -119,6 +125,13 @@ class HelloRequest(Message):
     look: LookNumber | None = None
     holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000), FailFast()]
     clock: Annotated[ClockReading | None, Since(2)] = None
+    scratch_sets: Annotated[ScratchSets | None, Since(3)] = None
+
+    def for_version(self, version: int) -> Self:
+        if version >= _MAKERS_SINCE:
+            return self
+        known = tuple(one for one in self.workloads if StepRole.MAKER not in one.step_roles)
+        return self if known == self.workloads else self.model_copy(update={"workloads": known})
 
 
 class HelloReply(Message):
@@ -167,7 +180,7 @@ class Order(Message):
         time_limit_seconds: from the start of the load. An observer ends after this time.
         quiet: policy if others use the node.
         quiet_wait_seconds: with `wait`, how long it may hold the node.
-        step_role: this node's part; a CLIENT does all. A sender has no targets.
+        step_role: this node's part; a CLIENT does all. Senders and makers have no targets.
     """
 
     order_id: int
@@ -191,7 +204,7 @@ class Order(Message):
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
-        if self.role is OrderRole.LOAD and self.step_role is not StepRole.SENDER and not self.targets:
+        if self.role is OrderRole.LOAD and self.step_role not in WITHOUT_TARGETS and not self.targets:
             message = "a load needs at least one target"
             raise ValueError(message)
         return self

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
-from iotide_wire.base import Message, Name, Text
+from iotide_wire.base import NAME_PATTERN, Message, Name, Text
 from iotide_wire.catalogue import WorkloadName
 from iotide_wire.host_lists import hosts_of
+from iotide_wire.scratch_plan import ScratchPlan
 from iotide_wire.units import parse_ratio, parse_seconds
 from iotide_wire.window import Window
 
@@ -49,8 +50,13 @@ class QuietPolicy(StrEnum):
     REFUSE = "refuse"
 
 
-Variant = Annotated[str, Field(min_length=1, max_length=100)]
+MOST_VARIANT_CHARACTERS: Final = 250
+"""The longest variant of scratch disks has about 210."""
+Variant = Annotated[str, Field(min_length=1, max_length=MOST_VARIANT_CHARACTERS)]
 
+_ONE_NAME: Final = NAME_PATTERN.removeprefix("^").removesuffix("$")
+PlannedTarget = Annotated[str, Field(pattern=rf"^{_ONE_NAME}(/{_ONE_NAME})?$")]
+"""Name of a target, or `node/set` for the file system that the plan's block `scratch` makes."""
 
 NodesAtOnce = (
     StrictBool | Annotated[list[Annotated[StrictInt, Field(ge=1, le=10_000)]], Field(min_length=1, max_length=100)]
@@ -112,9 +118,9 @@ class WorkloadChoice(Message):
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000), BeforeValidator(hosts_of)] | None = None
     nodes_at_once: NodesAtOnce | None = None
     observers: Annotated[list[Name], Field(max_length=1_000), BeforeValidator(hosts_of)] | None = None
-    targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
+    targets: Annotated[list[PlannedTarget], Field(min_length=1, max_length=1_000)] | None = None
     targets_at_once: bool | None = None
-    variants: Annotated[list[Variant], Field(min_length=1, max_length=50)] | None = None
+    variants: Annotated[list[Variant], Field(min_length=1, max_length=1_000)] | None = None
     roles: RoleSets | None = None
 
 
@@ -172,6 +178,7 @@ class CampaignPlan(Message):
         quiet: policy for a run whose node is used by others.
         quiet_wait_seconds: with `wait`, how long the run holds its node. `quiet_wait: 5 min` works too.
         stages: states in which the whole matrix is run, one after another.
+        scratch: instead of stages: file systems that a node makes on its scratch disks, each a stage.
         window: hours of a day in which runs may start and, by their time limit, end.
     """
 
@@ -180,7 +187,7 @@ class CampaignPlan(Message):
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000), BeforeValidator(hosts_of)]
     nodes_at_once: NodesAtOnce = False
     observers: Annotated[list[Name], Field(max_length=1_000), BeforeValidator(hosts_of)] = Field(default_factory=list)
-    targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
+    targets: Annotated[list[PlannedTarget], Field(min_length=1, max_length=1_000)]
     targets_at_once: bool = False
     workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]
     repeats: Annotated[int, Field(ge=1, le=1_000)] = 4
@@ -206,6 +213,7 @@ class CampaignPlan(Message):
     time_limit_seconds: Annotated[float, Field(gt=0, le=30 * 86_400)] = 3_600.0
     window: Window | None = None
     stages: Annotated[list[PlannedStage], Field(max_length=50)] = Field(default_factory=list)
+    scratch: ScratchPlan | None = None
     attempts_allowed: Annotated[int, Field(ge=1, le=10)] = 2
     priority: Annotated[int, Field(ge=0, le=9)] = 0
     note: Text = ""

@@ -38,9 +38,10 @@ from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import RunEvent
 from iotide_server.runs.resources import node_mode
 from iotide_server.runs.service import LockedOrder
+from iotide_server.scratch import service as scratch
 from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import WITHOUT_TARGETS
 from iotide_wire.messages import (
     ClaimRequest,
     FinishReply,
@@ -72,7 +73,8 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     before = session.get_one(Node, node_id).boot_id
     node = agents.hello(session, node_id, request, now)
     workloads.announce(session, node, request.workloads)
-    target_mounts.refresh_mounts(session, node_id, request.mounts, now)
+    made = scratch.announce(session, node, request.scratch_sets, now)
+    target_mounts.refresh_mounts(session, node_id, request.mounts, now, made)
     runs.lose_missing(session, node_id, request, now)
     if node.stuck is not None and before != request.boot_id:
         stuck.forget(session, node_id, now)
@@ -193,7 +195,7 @@ def _withdrawn(order_id: int, ended: Row[Any]) -> IotideError:
 
 def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
     loads = found.role == OrderRole.LOAD
-    has_targets = loads and found.step_role != StepRole.SENDER
+    has_targets = loads and found.step_role not in WITHOUT_TARGETS
     return Order(
         order_id=order_id,
         run_id=found.run_id,

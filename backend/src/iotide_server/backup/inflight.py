@@ -69,6 +69,11 @@ _VOID: Final = (
     text("DELETE FROM user_session"),
     text("DELETE FROM login_link"),
     text("DELETE FROM join_token"),
+    # An admin may have disabled sets since, and the disks may be used otherwise: nothing erases them unasked.
+    text(
+        "UPDATE scratch_set SET enabled_sha256 = NULL, enabled_disks = NULL, enabled_at = NULL, enabled_by = NULL,"
+        " allows_schedules = false, allows_tokens = false"
+    ),
     # Browsers reload everything.
     text("DELETE FROM change"),
 )

@@ -147,6 +147,40 @@ CELL_RESOURCES_GONE = ErrorKind(409, "cell_resources_gone", field="campaign_id")
     "cells of campaign {campaign_id} can no longer run: {gone:clauses}",
     "choose other cells, or submit a campaign with nodes and targets that exist",
 )
+SCRATCH_AND_STAGES = ErrorKind(422, "scratch_and_stages", field="scratch", shows="").says(
+    "scratch: the plan also has stages", "remove stages, or remove scratch"
+)
+SCRATCH_IMPOSSIBLE = ErrorKind(422, "scratch_impossible", field="scratch", shows="count").says(
+    "scratch: {count} of {total} combinations cannot be made: {reasons:clauses}",
+    "remove them, or set except_impossible: true to leave them out",
+)
+SCRATCH_EMPTY = ErrorKind(422, "scratch_empty", field="scratch", shows="").says(
+    "scratch: no combination can be made: {reasons:clauses}", "choose other layouts, file systems or options"
+)
+SCRATCH_TOO_LARGE = ErrorKind(422, "scratch_too_large", field="scratch", shows="stages").says(
+    "scratch: {stages} stages; a campaign may have at most {allowed}",
+    "use fewer layouts, file systems, options, mounts or rounds, or submit several campaigns",
+)
+SCRATCH_ROUNDS = ErrorKind(422, "scratch_rounds", field="scratch.rounds", shows="rounds").says(
+    "scratch.rounds: {rounds} rounds cannot share {repeats} repeats equally",
+    "set repeats to a multiple of rounds, or change rounds",
+)
+SCRATCH_AND_ADAPTIVE = ErrorKind(422, "scratch_and_adaptive", field="scratch.rounds", shows="rounds").says(
+    "scratch.rounds: adaptive repeats cannot be shared by {rounds} rounds",
+    "set rounds to 1, or repeats to a number",
+)
+SCRATCH_TARGET = ErrorKind(422, "scratch_target", field="{field}", shows="name").says(
+    "{field}: {name} is not the set that scratch makes", "name a target, or the set as node/set"
+)
+SCRATCH_RUN_FAILED = ErrorKind(409, "scratch_run_failed", field="run_id", shows="run_id").says(
+    "run {run_id} did not make the file system of this stage", "read its raw output for the reason"
+)
+SCRATCH_NOTHING_MADE = ErrorKind(409, "scratch_nothing_made", field="campaign_id", shows="").says(
+    "nothing was made on the scratch set", "submit the campaign again"
+)
+SCRATCH_NOT_OFFERED = ErrorKind(422, "scratch_not_offered", field="{field}", shows="").says(
+    "{field}: no node does that on scratch disks", "{remedy}"
+)
 
 
 def too_few_nodes(field: str, count: int, nodes: Sequence[str]) -> IotideError:

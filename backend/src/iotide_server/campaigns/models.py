@@ -9,6 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import BigInteger
 
 from iotide_server.kit.db import Base, Identified, Json
+from iotide_server.scratch.models import KnownSet
 
 
 class Campaign(Identified, Base):
@@ -57,6 +58,9 @@ class CampaignStage(Base):
     ordinal: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     variant: Mapped[str]
     pause: Mapped[str | None]
+    # `make`: only makes the file system of the next stage on the scratch set; `clean`: only cleans the set
+    does: Mapped[str] = mapped_column(server_default="measure")
+    scratch_set_id: Mapped[int | None] = mapped_column(ForeignKey(KnownSet.id, ondelete="SET NULL"))
     # `held` until previous stages have ended, `paused` until an operator confirms, then `open`
     state: Mapped[str]
     paused_at: Mapped[datetime | None]
@@ -68,6 +72,7 @@ class CampaignStage(Base):
 
     __table_args__ = (
         CheckConstraint("state IN ('held', 'paused', 'open')", name="state"),
+        CheckConstraint("does IN ('measure', 'make', 'clean')", name="does"),
         Index("ix_campaign_stage_held", "campaign_id", postgresql_where=text("state = 'held'")),
     )
 
@@ -140,12 +145,12 @@ class CellNode(Base):
 
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
-    # `sender` (loads no target) or `receiver`; None: all of the work
+    # `sender` and `maker` load no target, `receiver` does; None: all of the work
     step_role: Mapped[str | None]
 
     __table_args__ = (
         Index("ix_cell_node_node_id", "node_id"),
-        CheckConstraint("step_role IN ('sender', 'receiver')", name="step_role"),
+        CheckConstraint("step_role IN ('sender', 'receiver', 'maker')", name="step_role"),
     )
 
     @classmethod

@@ -73,6 +73,8 @@ def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> Plann
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
     _check_agents(cluster, observers)
+    if plan.scratch is not None:
+        clusters.node_named(session, cluster.id, plan.scratch.node, field="scratch.node")
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(resolved, nodes, views)
     by_name = {node.name: node for node in [*nodes, *observers]}

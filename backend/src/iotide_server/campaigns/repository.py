@@ -29,8 +29,8 @@ _COLUMNS: Final = """
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
            CASE WHEN octet_length(CAST(campaign.plan AS text)) <= :plan_bytes THEN campaign.plan END AS plan,
            campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
-           ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'pause', pause, 'state', state,
-                        'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
+           ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'does', does, 'pause', pause,
+                        'state', state, 'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
                         'runs', of_stage.runs, 'ended', of_stage.ended)
                  FROM campaign_stage JOIN LATERAL (
                      SELECT count(*) AS runs, count(*) FILTER (WHERE run.state NOT IN ('waiting', 'active')) AS ended
@@ -176,7 +176,7 @@ def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -
     connection = cast("psycopg.Connection[Any]", session.connection().connection.driver_connection)
     try:
         with connection.cursor() as cursor, cursor.copy(_COPY_CELLS) as copy:
-            for row in _cell_rows(campaign_id, planned.blocks):
+            for row in _cell_rows(campaign_id, planned):
                 copy.write_row(row)
     except psycopg.Error as error:
         raise DBAPIError.instance(_COPY_CELLS, None, error, psycopg.Error) from error
@@ -186,13 +186,13 @@ def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -
     session.execute(text("SET LOCAL enable_nestloop TO DEFAULT"))
 
 
-def _cell_rows(campaign_id: int, blocks: Sequence[PlannedBlock]) -> Iterator[tuple[Any, ...]]:
+def _cell_rows(campaign_id: int, planned: PlannedCampaign) -> Iterator[tuple[Any, ...]]:
     written: dict[str, list[tuple[str, str, int]]] = {}
-    for block in blocks:
+    for block in planned.blocks:
         sets = block.option_sets
         if sets.field not in written:
             written[sets.field] = list(zip(sets.as_json(), sets.digests(), sets.kinds, strict=True))
-        same = (block.stage, block.variant, sets.workload.id)
+        same = (planned.resolved.stage_ordinal(block.stage), block.variant, sets.workload.id)
         needed, moved = block.bytes_needed, block.bytes_moved
         for ordinal, (options, digest, kind) in enumerate(written[sets.field], start=block.first):
             yield (campaign_id, ordinal, *same, options, digest, needed[kind], moved[kind])

@@ -27,6 +27,8 @@ from iotide_server.campaigns.errors import (
     too_few_nodes,
 )
 from iotide_server.campaigns.openings import check_window
+from iotide_server.campaigns.scratch.checks import check_expansion, check_scratch
+from iotide_server.campaigns.scratch.expansion import UNKNOWN_SET, AnnouncedSet, Expansion, MadeStage, expand
 from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.statistics.adaptive import LOOKS
@@ -44,6 +46,18 @@ ThingT = TypeVar("ThingT")
 NodeTarget = tuple[str, str]
 
 
+class ResolvedStage(NamedTuple):
+    """Stage of the plan, or of its expanded block `scratch`."""
+
+    variant: str
+    pause: str | None
+    made: MadeStage | None
+
+    @property
+    def is_remade(self) -> bool:
+        return self.pause is not None or self.made is not None
+
+
 @dataclass(frozen=True)
 class ResolvedWorkload:
     """Workload of a plan, with the plan's defaults filled in."""
@@ -54,7 +68,7 @@ class ResolvedWorkload:
     block_count: int
     row_count: int
     stages: Sequence[int]  # from 1; a plan without stages has one
-    confirmed_from: int | None  # first stage with a confirmation
+    confirmed_from: int | None  # first stage before which an operator or a node makes targets again
     named_nodes: Sequence[str]
     nodes_at_once: NodesAtOnce
     observers: Sequence[str]  # unless they load in the run
@@ -63,17 +77,17 @@ class ResolvedWorkload:
     roles: Sequence[StepRole]
 
     @classmethod
-    def of(cls, plan: CampaignPlan, index: int) -> "ResolvedWorkload":
+    def of(cls, plan: CampaignPlan, stages_in_plan: Sequence[ResolvedStage], index: int) -> "ResolvedWorkload":
         choice = plan.workloads[index]
-        in_order = enumerate(plan.stages, start=1)
+        in_order = enumerate(stages_in_plan, start=1)
         stages = [ordinal for ordinal, stage in in_order if choice.variants is None or stage.variant in choice.variants]
-        paused = [ordinal for ordinal in stages if plan.stages[ordinal - 1].pause is not None]
+        remade = [ordinal for ordinal in stages if stages_in_plan[ordinal - 1].is_remade]
         nodes, at_once = _own_or(choice.nodes, plan.nodes), _own_or(choice.nodes_at_once, plan.nodes_at_once)
         observers, targets = _own_or(choice.observers, plan.observers), _own_or(choice.targets, plan.targets)
         together = _own_or(choice.targets_at_once, plan.targets_at_once)
         target_sets = [tuple(targets)] if together else [(name,) for name in targets]
         node_set_count, node_count = _count_nodes(choice, len(nodes), at_once)
-        stage_count = len(stages) if plan.stages else 1
+        stage_count = len(stages) if stages_in_plan else 1
         option_set_count = prod(len(values) for values in choice.sweep.values())
         watching_count = node_set_count * len(target_sets) * len(observers)
         return cls(
@@ -82,8 +96,8 @@ class ResolvedWorkload:
             option_set_count=option_set_count,
             block_count=stage_count * node_set_count * len(target_sets),
             row_count=stage_count * option_set_count * (node_count * len(targets) + watching_count),
-            stages=stages if plan.stages else [1],
-            confirmed_from=paused[0] if paused else None,
+            stages=stages if stages_in_plan else [1],
+            confirmed_from=remade[0] if remade else None,
             named_nodes=nodes,
             nodes_at_once=at_once,
             observers=observers,
@@ -140,17 +154,29 @@ class ResolvedPlan:
     """`blocks` creates the cells."""
 
     plan: CampaignPlan
+    stages: Sequence[ResolvedStage]
+    expansion: Expansion | None
     workloads: Sequence[ResolvedWorkload]
     cell_count: int
+    repeats: int  # of each cell; rounds of scratch disks share those of the plan
     run_count: int
     row_count: int  # nodes x targets, plus observers
 
     @classmethod
-    def of(cls, plan: CampaignPlan) -> "ResolvedPlan":
-        workloads = [ResolvedWorkload.of(plan, index) for index in range(len(plan.workloads))]
+    def of(cls, plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> "ResolvedPlan":
+        expansion = None if plan.scratch is None else expand(plan.scratch, known)
+        made = () if expansion is None else expansion.stages
+        written = [ResolvedStage(stage.variant, stage.pause, None) for stage in plan.stages]
+        stages = [*written, *(ResolvedStage(stage.variant, None, stage) for stage in made)]
+        workloads = [ResolvedWorkload.of(plan, stages, index) for index in range(len(plan.workloads))]
         cell_count = sum(workload.block_count * workload.option_set_count for workload in workloads)
         row_count = sum(workload.row_count for workload in workloads)
-        return cls(plan, workloads, cell_count, cell_count * plan.repeats, row_count * plan.repeats)
+        repeats = plan.repeats if plan.scratch is None else plan.repeats // plan.scratch.rounds
+        return cls(plan, stages, expansion, workloads, cell_count, repeats, cell_count * repeats, row_count * repeats)
+
+    def stage_ordinal(self, number: int) -> int:
+        """Return the stored ordinal of a stage of the plan. On a scratch set, its make is the one before."""
+        return number if self.expansion is None else 2 * number
 
     @cached_property
     def loaded_from(self) -> Mapping[NodeTarget, int]:
@@ -182,7 +208,7 @@ class ResolvedPlan:
             )
         )
         node_sets, target_sets = list(nodes_at), list(targets_at)
-        variants = [stage.variant for stage in self.plan.stages] or [""]
+        variants = [stage.variant for stage in self.stages] or [""]
         first = 1
         for stage, nodes, targets, index in in_order:
             workload = self.workloads[index]
@@ -207,9 +233,15 @@ def _order(things: Iterable[ThingT]) -> dict[ThingT, int]:
     return {thing: place for place, thing in enumerate(dict.fromkeys(things))}
 
 
-def resolve(plan: CampaignPlan) -> ResolvedPlan:
-    """Resolve and check; raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS or a field's error."""
-    resolved = ResolvedPlan.of(plan)
+def resolve(plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> ResolvedPlan:
+    """Resolve and check; raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS or a field's error.
+
+    With `known`, also check what the node announced about the disks of the plan's block `scratch`.
+    """
+    check_scratch(plan)
+    resolved = ResolvedPlan.of(plan, known)
+    if plan.scratch is not None and resolved.expansion is not None:
+        check_expansion(plan.scratch, resolved.expansion)
     runs = resolved.run_count
     if runs > MAX_RUNS:
         raise CAMPAIGN_TOO_LARGE(runs=runs, allowed=MAX_RUNS)
@@ -228,7 +260,7 @@ def resolve(plan: CampaignPlan) -> ResolvedPlan:
             _check_at_once(f"{own}nodes_at_once", workload.nodes_at_once, workload.named_nodes)
         _check_own(f"{field}.observers", choice.observers, plan.observers, OBSERVER_NOT_IN_PLAN)
         _check_own(f"{field}.targets", choice.targets, plan.targets, TARGET_NOT_IN_PLAN)
-        variants = [stage.variant for stage in plan.stages]
+        variants = [stage.variant for stage in resolved.stages]
         _check_own(f"{field}.variants", choice.variants, variants, STAGE_NOT_IN_PLAN)
         for name in choice.sweep.keys() & choice.options.keys():
             raise OPTION_SWEPT_AND_SET(field=f"{field}.sweep.{name}", option=name)
@@ -286,11 +318,10 @@ def _check_all_run(resolved: ResolvedPlan) -> None:
         if name not in targets:
             raise NO_WORKLOAD_NAMES_IT(field=f"targets[{index}]", name=name, narrowed_by="targets")
     stages = {ordinal for workload in workloads for ordinal in workload.stages}
-    for ordinal, stage in enumerate(plan.stages, start=1):
+    for ordinal, stage in enumerate(resolved.stages, start=1):
         if ordinal not in stages:
-            raise NO_WORKLOAD_NAMES_IT(
-                field=f"stages[{ordinal - 1}].variant", name=stage.variant, narrowed_by="variants"
-            )
+            field = "scratch" if stage.made else f"stages[{ordinal - 1}].variant"
+            raise NO_WORKLOAD_NAMES_IT(field=field, name=stage.variant, narrowed_by="variants")
 
 
 def _check_all_observe(resolved: ResolvedPlan) -> None:

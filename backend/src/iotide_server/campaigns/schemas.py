@@ -66,13 +66,15 @@ class RunCounts(Output):
 
 
 class Stage(Output):
-    """State of the servers in which the whole matrix runs.
+    """State of the servers in which the whole matrix runs, or the work on a scratch set before it.
 
+    `does`: `measure` runs the matrix, `make` only makes the file system of the next stage, `clean` only removes it.
     `state`: `held` until previous stages have ended, `paused` until an operator confirms, then `open`.
     """
 
     ordinal: int
     variant: Annotated[str, Field(examples=["ext3 data=journal"])]
+    does: Literal["measure", "make", "clean"]
     pause: Annotated[str | None, Field(description="What an operator must do and confirm first; null: nothing")]
     state: Literal["held", "paused", "open"]
     paused_at: datetime | None

@@ -16,7 +16,8 @@ from iotide_server.campaigns.errors import CAMPAIGN_ENDED, IDEMPOTENCY_KEY_REUSE
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.reading import visible_campaign
-from iotide_server.campaigns.resolved import resolve
+from iotide_server.campaigns.scratch import making
+from iotide_server.campaigns.scratch.use import resolve_plan
 from iotide_server.campaigns.stopping import EndOfRepeats
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json, refresh_statistics
@@ -46,13 +47,13 @@ class SubmittedCampaign:
 def submit(
     session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
 ) -> SubmittedCampaign:
-    """Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or as `resolve`, `cluster_of` and `foresee`."""
+    """Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or as `resolve_plan`, `cluster_of` and `foresee`."""
     given = plan.model_dump(mode="json")
     digest = canonical_sha256(given)
     repeated = _repeated(session, principal, idempotency_key, digest)
     if repeated is not None:
         return repeated
-    resolved = resolve(plan)
+    resolved, found = resolve_plan(session, principal, plan)
     cluster = cluster_of(session, principal, resolved)
     added = Addition(QuotaKind.RUNS, cluster.id, principal.user_id, now, resolved.run_count, "repeats")
     require_room(session, added)
@@ -76,14 +77,16 @@ def submit(
             raise
         return repeated
     repository.insert_cells(session, campaign.id, planned)
-    repeats = plan.repeats if plan.adaptive is None else LOOKS[0]
-    runs_repository.insert_runs(session, new_runs(campaign, plan, now), repeats)
+    new = new_runs(campaign, plan, now)
+    runs_repository.insert_runs(session, new, resolved.repeats if plan.adaptive is None else LOOKS[0])
     if plan.adaptive is not None:
         round_queries.add_cells(session, campaign.id)
     if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, *_TABLES_OF_MANY)
     windows.add_window(session, campaign.id, plan.window, plan.time_limit_seconds, now)
-    stages.add_stages(session, campaign.id, plan.stages, now)
+    if found is not None:
+        making.Maker(session, campaign, found, new.sort_key).add(resolved)
+    stages.add_stages(session, campaign.id, resolved, found, now)
     if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, "line_place")
     after = {"name": plan.name, "runs": resolved.run_count}
@@ -131,11 +134,15 @@ def change_priority(session: Session, principal: Principal, campaign_id: int, pr
 
 
 def cancel(session: Session, principal: Principal, campaign_id: int, now: datetime) -> None:
-    """Cancel all open runs; a second call changes nothing. Raise CAMPAIGN_NOT_FOUND."""
+    """Cancel all open runs but the cleaning of a scratch set; a second call changes nothing.
+
+    Raise CAMPAIGN_NOT_FOUND.
+    """
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     campaign = repository.lock_campaign(session, campaign_id)  # so that no round is added meanwhile
     round_queries.end_cells(session, campaign_id, EndOfRepeats.CANCELLED, now)
-    run_count = runs.cancel_campaign(session, principal, campaign_id, now)
+    kept = making.cleaning_runs(session, campaign_id)
+    run_count = runs.cancel_campaign(session, principal, campaign_id, now, kept)
     if campaign.cancelled_at is None or run_count:
         before: Json = {"name": campaign.name, "cancelled": campaign.cancelled_at is not None}
         after: Json = {"name": campaign.name, "cancelled": True, "runs_ended": run_count}

@@ -19,15 +19,17 @@ from iotide_server.campaigns.errors import (
 )
 from iotide_server.campaigns.models import CampaignStage
 from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.campaigns.resolved import ResolvedPlan
+from iotide_server.campaigns.scratch import making
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository as lines
+from iotide_server.scratch.models import KnownSet
 from iotide_server.targets import service as targets
 from iotide_server.targets.changes import MountChange, mount_changes
-from iotide_wire.plan import PlannedStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,19 @@ def _reported_since(on: MountChange, asked_at: datetime) -> bool:
     return node.look_answered >= node.look_asked and node.told_at is not None and node.told_at >= asked_at
 
 
-def add_stages(session: Session, campaign_id: int, stages: Sequence[PlannedStage], now: datetime) -> None:
-    """The first stage opens unless it begins with a pause."""
-    for ordinal, planned in enumerate(stages, start=1):
+def add_stages(
+    session: Session, campaign_id: int, resolved: ResolvedPlan, found: KnownSet | None, now: datetime
+) -> None:
+    """The first stage opens unless it begins with a pause. Stages on a scratch set begin with the scheduler's pass."""
+    for number, planned in enumerate(resolved.stages, start=1):
+        ordinal = resolved.stage_ordinal(number)
         stage = CampaignStage(campaign_id=campaign_id, ordinal=ordinal, variant=planned.variant, pause=planned.pause)
-        stage.state = "held"
+        stage.state, stage.scratch_set_id = "held", None if found is None else found.id
         session.add(stage)
         if ordinal == 1:
             _begin(stage, now)
     session.flush()
-    if not stages or stages[0].pause is None:
+    if found is None and (not resolved.stages or resolved.stages[0].pause is None):
         lines.open_stage(session, campaign_id, 1, now)
 
 
@@ -90,12 +95,24 @@ def _begin(stage: CampaignStage, now: datetime) -> None:
 
 def advance(session: Session, now: datetime) -> None:
     """Open or pause every stage whose previous stages have ended."""
-    for stage, cluster_id in repository.lock_stages_due(session):
+    making.release_sets(session)
+    is_behind_cancelled = True
+    while is_behind_cancelled:
+        due = repository.lock_stages_due(session)
+        is_behind_cancelled = any([_advance(session, stage, cluster_id, now) for stage, cluster_id in due])  # noqa: C419 - all of them
+
+
+def _advance(session: Session, stage: CampaignStage, cluster_id: int, now: datetime) -> bool:
+    """Open or pause a due stage. Return true if its runs were cancelled instead."""
+    may_begin = making.may_begin(session, stage, now)
+    if may_begin:
         _begin(stage, now)
         session.flush()
         if stage.state == "open":
             lines.open_stage(session, stage.campaign_id, stage.ordinal, now)
+    if may_begin is not False:
         live.publish(session, "campaign", stage.campaign_id, cluster_id)
+    return may_begin is None
 
 
 def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:

@@ -171,12 +171,20 @@ def node(session: Session, principal: Principal, node_id: int, now: datetime) ->
 def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[Node]:
     """Return these nodes in order, locked against retirement. NODE_NOT_FOUND has the position in `field`."""
     found = repository.living_nodes_by_name(session, cluster_id, names)
+    return in_order(found, names, field, lambda name, at: _unknown_node(session, cluster_id, name, at))
 
-    def missing(name: str, at: str) -> IotideError:
-        known = repository.living_node_names(session, cluster_id)
-        return NODE_NOT_FOUND(node=name, field=at, remedy=choose_from(name, known))
 
-    return in_order(found, names, field, missing)
+def node_named(session: Session, cluster_id: int, name: str, *, field: str) -> Node:
+    """Return this node, locked against retirement; raise NODE_NOT_FOUND."""
+    found = repository.living_nodes_by_name(session, cluster_id, [name])
+    if name not in found:
+        raise _unknown_node(session, cluster_id, name, field)
+    return found[name]
+
+
+def _unknown_node(session: Session, cluster_id: int, name: str, field: str) -> IotideError:
+    known = repository.living_node_names(session, cluster_id)
+    return NODE_NOT_FOUND(node=name, field=field, remedy=choose_from(name, known))
 
 
 def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *, field: str) -> list[Node]:

@@ -24,10 +24,10 @@ from iotide_server.kit.db import any_text_of
 from iotide_server.schedules.models import Schedule
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.workloads.service import recorded_announcements
-from iotide_wire import WIRE_VERSION
 from iotide_wire.facts import FactValue, MountFacts
 from iotide_wire.messages import HelloRequest
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
+from iotide_wire.versions import WIRE_VERSION
 
 INSTANCE: Final = "made-up-agent"
 BOOT: Final = "made-up-boot"

@@ -8,9 +8,11 @@ from fastapi import Query
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.dataclasses import dataclass as output_row
 
+from iotide_server.campaigns.scratch.schemas import ScratchPreview
 from iotide_server.campaigns.stopping import EndOfRepeats
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
+from iotide_server.results.forecast.power_schemas import PowerOutput
 from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.runs.schemas import AttemptOutput, OptionalId, RunOutput
 from iotide_server.statistics.summary import Tier, Variation
@@ -337,51 +339,6 @@ class WearOutput(Output):
     ]
 
 
-ScatterSource = Literal["configurations", "workload"]
-
-
-class PowerRow(Output):
-    """Difference that 8 of 10 comparisons show at this scatter."""
-
-    scatter_ratio: Annotated[float, Field(description="Standard deviation of the runs of one configuration")]
-    difference_ratio: Annotated[
-        float | None,
-        Field(description="Smallest difference shown where one number is compared; null below four repeats"),
-    ]
-    shared_difference_ratio: Annotated[
-        float | None,
-        Field(description="Smallest difference shown where all numbers are compared; null below four repeats"),
-    ]
-    repeats_needed: Annotated[
-        int | None, Field(description="Repeats that show it with all numbers compared; null if more than 1000")
-    ]
-
-
-class WorkloadPower(Output):
-    workload: str
-    scatter_source: Annotated[
-        ScatterSource | None,
-        Field(description="Earlier runs of the same configurations, or of the workload in the cluster; null: unknown"),
-    ]
-    scatter_runs: Annotated[int, Field(description="Runs behind the scatter")]
-    rows: Annotated[list[PowerRow], Field(description="One, or three at usual scatters if it is unknown")]
-
-
-class PowerOutput(Output):
-    """Differences that a comparison of two such campaigns shows."""
-
-    repeats: Annotated[int, Field(description="As planned; with adaptive repeats, the fewest")]
-    numbers: Annotated[int, Field(description="Primary numbers compared together")]
-    repeats_recommended: Annotated[
-        int | None,
-        Field(
-            description="Fewest repeats that show with all numbers compared what four repeats show of one number; null:"
-            " more than 1000, or adaptive repeats"
-        ),
-    ]
-    workloads: list[WorkloadPower]
-
-
 class Preview(Output):
     """Forecast of a plan, without submitting it."""
 
@@ -396,4 +353,5 @@ class Preview(Output):
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
     bytes_moved: Annotated[int, Field(description="Bytes written and read in total")]
     wear: Annotated[list[WearOutput], Field(description="Wear of each target, in the order of the plan")]
+    scratch: Annotated[ScratchPreview | None, Field(description="Null if the plan has no block `scratch`")]
     warnings: list[CautionOutput]

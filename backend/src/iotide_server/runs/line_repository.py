@@ -25,15 +25,18 @@ def in_open_stages(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
 def open_stage(session: Session, campaign_id: int, stage: int, now: datetime) -> None:
     """Queue the waiting runs of a stage. Campaigns without stages have stage 1."""
     _hold_window(session, [campaign_id])
-    run_ids = session.scalars(
-        text(
-            "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id WHERE run.campaign_id = :campaign_id"
-            " AND cell.stage = :stage AND run.state = 'waiting' ORDER BY run.id FOR NO KEY UPDATE OF run"
-        ),
-        {"campaign_id": campaign_id, "stage": stage},
-    ).all()
+    run_ids = lock_waiting_in(session, campaign_id, stage)
     release_evenly(session, campaign_id, run_ids, now)
     _join_queues(session, run_ids)
+
+
+def lock_waiting_in(session: Session, campaign_id: int, stage: int) -> Sequence[int]:
+    """Return the waiting runs of a stage, locked."""
+    statement = text(
+        "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id WHERE run.campaign_id = :campaign_id"
+        " AND cell.stage = :stage AND run.state = 'waiting' ORDER BY run.id FOR NO KEY UPDATE OF run"
+    )
+    return session.scalars(statement, {"campaign_id": campaign_id, "stage": stage}).all()
 
 
 def release_evenly(session: Session, campaign_id: int, run_ids: Sequence[int], now: datetime) -> None:

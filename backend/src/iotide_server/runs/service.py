@@ -1,6 +1,6 @@
 """State changes of runs; all go through here, with the run locked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -241,10 +241,12 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
     return run
 
 
-def cancel_campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> int:
-    """Return how many runs were not cancelled before."""
+def cancel_campaign(
+    session: Session, principal: Principal, campaign_id: int, now: datetime, kept: Collection[int] = ()
+) -> int:
+    """Cancel the open runs but the `kept` ones; return how many were not cancelled before."""
     found = repository.lock_runs_of(session, campaign_id, {RunState.WAITING, RunState.ACTIVE})
-    return _cancel(session, [run.id for run in found], principal, now)
+    return _cancel(session, [run.id for run in found if run.id not in kept], principal, now)
 
 
 def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principal, now: datetime) -> int:

@@ -12,7 +12,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planning import cluster_of, foresee
-from iotide_server.campaigns.resolved import resolve
+from iotide_server.campaigns.scratch.use import resolve_plan
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
@@ -79,7 +79,7 @@ def firings(session: Session, principal: Principal, schedule_id: int, paging: Pa
 def create(session: Session, principal: Principal, given: SchedulePlan, now: datetime) -> int:
     """Return the new id; raise for calendar, name, quota, or as submitting the plan does."""
     with within("plan"):
-        resolved = resolve(given.plan)
+        resolved, _ = resolve_plan(session, principal, given.plan, is_scheduled=True)
         cluster = cluster_of(session, principal, resolved)
     added = Addition(QuotaKind.SCHEDULES, cluster.id, principal.user_id, now, field="plan.cluster")
     check_day(session, added)
@@ -103,7 +103,7 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
     calendar = Calendar.of(given)
     with within("plan"):
-        resolved = resolve(given.plan)
+        resolved, _ = resolve_plan(session, principal, given.plan, is_scheduled=True)
         cluster = cluster_of(session, principal, resolved)
         foresee(session, cluster, resolved)
     changed.cluster_id = cluster.id

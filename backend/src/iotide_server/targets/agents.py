@@ -1,6 +1,6 @@
 """Mounts that agents announce, and targets of orders."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -19,11 +19,18 @@ OVERSIGHT: Final = "oversight"
 """Work that finds series without new points; its key is the cluster."""
 
 
-def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime) -> None:
-    """Compare a node's mounts with those of its targets. Record a difference but never accept it."""
+def refresh_mounts(
+    session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime, made: Collection[int] = ()
+) -> None:
+    """Compare a node's mounts with those of its targets. Record a difference but never accept it.
+
+    iotide makes and removes the file systems of the targets in `made`: their absence is no problem.
+    """
     for guarded, mount in repository.living_mounts(session, TargetMount.node_id == node_id):
         found = mount_of(mount.path, mounts)
         problem = guard_problem(mount.frozen, found) or _stranger_problem(session, guarded, mount)
+        if problem is not None and guarded.id in made:
+            found = problem = None
         if problem != mount.problem:
             mount.problem = problem
             want_work(session, OVERSIGHT, guarded.cluster_id, now)

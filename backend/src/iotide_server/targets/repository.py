@@ -116,6 +116,11 @@ def named(session: Session, target_ids: Collection[int]) -> dict[int, str]:
     return dict(session.execute(statement).all())
 
 
+def named_living(session: Session, target_ids: Collection[int]) -> dict[int, str]:
+    statement = select(Target.id, Target.name).where(Target.id == any_of(target_ids), Target.retired_at.is_(None))
+    return dict(session.execute(statement).all())
+
+
 def lock_living_targets(session: Session, cluster_id: int) -> dict[int, Target]:
     statement = (
         select(Target)
@@ -151,6 +156,20 @@ def living_target_names(session: Session, cluster_id: int) -> set[str]:
 
 def locked_target(session: Session, target_id: int) -> Target | None:
     return session.scalar(select(Target).where(Target.id == target_id).with_for_update())
+
+
+def locked_target_at(session: Session, cluster_id: int, node_id: int, path: str) -> Target | None:
+    """Return the newest target of scope `node` at this path of the node, living or retired, locked."""
+    statement = (
+        select(Target)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .where(Target.cluster_id == cluster_id, Target.scope == "node")
+        .where(TargetMount.node_id == node_id, TargetMount.path == path)
+        .order_by(Target.retired_at.is_(None).desc(), Target.id.desc())
+        .limit(1)
+        .with_for_update(of=Target)
+    )
+    return session.scalar(statement)
 
 
 def runs_that_load(session: Session, target_id: int, node_ids: Collection[int] | None = None) -> int:

@@ -8,6 +8,7 @@ import { NodePage } from "@/features/clusters/NodePage";
 import { OutlierNote } from "@/features/overview/OutlierNote";
 import { LastRunNote } from "@/features/runs/LastRunNote";
 import { LastRuns } from "@/features/runs/LastRuns";
+import { ScratchSets } from "@/features/scratch/ScratchSets";
 import { TargetsOfNode } from "@/features/targets/TargetsOfNode";
 import { SubjectStatus } from "@/features/trends/SubjectStatus";
 import { SubjectTrends } from "@/features/trends/SubjectTrends";
@@ -32,6 +33,9 @@ export default function NodeRoute() {
       )}
       nodeId={nodeId}
       runs={<LastRuns nodeId={nodeId} />}
+      scratch={({ cluster_id, role }) =>
+        role !== "gateway" && <ScratchSets clusterId={cluster_id} nodeId={nodeId} />
+      }
       status={({ cluster_id }) => (
         <>
           <SubjectStatus clusterId={cluster_id} subject={subject} />

@@ -32,6 +32,7 @@ interface NodePageProps {
   readonly trends: (node: Node) => ReactNode;
   readonly links: (node: Node) => ReactNode;
   readonly targets: (node: Node) => ReactNode;
+  readonly scratch: (node: Node) => ReactNode;
   readonly runs: ReactNode;
   readonly history: ReactNode;
 }
@@ -75,6 +76,7 @@ export function NodePage({ nodeId, ...parts }: NodePageProps) {
                 <MountTable node={found} />
               </Stack>
             </Fold>
+            {parts.scratch(found)}
             {parts.history}
             <Fold
               summary={t`${Object.keys(found.facts).length} facts, latest report of the agent`}

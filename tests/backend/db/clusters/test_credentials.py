@@ -29,9 +29,9 @@ from iotide_server.clusters.errors import (
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import digest
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import NodeRole
 from iotide_wire.nodes import NewCredentials, RotateRequest
+from iotide_wire.versions import WIRE_VERSION
 
 ASKS = RotateRequest(agent_instance="instance-n1")
 

@@ -28,8 +28,8 @@ from iotide_server.clusters.errors import (
 from iotide_server.clusters.models import Cluster, JoinToken, Node
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import digest
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+from iotide_wire.versions import WIRE_VERSION
 
 
 def access(redis_url: str, ca_fingerprint: str | None = None) -> AgentAccess:

@@ -2,12 +2,16 @@
 
 import pytest
 from factories.advised import advice_of, cell, measured, numbers, places, rate, site
+from factories.recorded import Recorded, mount_at
 
-from iotide_server.advice.findings import Fine, Severity, Unknown
+from iotide_agent.probes.registry import mount_facts
+from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
 from iotide_server.advice.rules.linear import linear_volumes
 from iotide_server.advice.rules.lustre import unstriped_files
 from iotide_server.advice.rules.network import faster_than_links
+from iotide_server.advice.scene import MountedTarget
 from iotide_wire.facts import Facts
+from iotide_wire.scratch_vocabulary import LAYOUT_FACT
 from iotide_wire.units import MIB
 
 ONE_TARGET: Facts = {"lustre.component_count": 1, "lustre.stripe_count": 1, "lustre.ost_count": 12}
@@ -51,6 +55,37 @@ def test_a_linear_volume_over_several_disks_is_named(target: str, words: str) ->
 def test_striped_volumes_and_those_of_one_disk_are_fine(changed: Facts) -> None:
     [found] = linear_volumes(places(site("xfs", LINEAR | changed)))
     assert isinstance(found, Fine)
+
+
+def test_a_linear_volume_that_a_plan_measures_is_information() -> None:
+    chosen = LINEAR | {LAYOUT_FACT: "lvm linear 3"}
+    assert advice_of(list(linear_volumes(places(site("xfs", chosen))))).severity is Severity.LOW
+    other = LINEAR | {LAYOUT_FACT: "lvm stripe 3x256K"}
+    assert advice_of(list(linear_volumes(places(site("xfs", other))))).severity is Severity.MEDIUM
+
+
+@pytest.mark.parametrize(
+    ("rows", "fires"),
+    [
+        (["linear 8:16 2048"], False),
+        (["linear 8:16 2048", "linear 8:16 9000"], False),
+        (["linear 8:16 2048", "linear 8:32 2048"], True),
+        (["linear 8:16 2048", "linear 8:32 2048", "linear 8:48 2048", "linear 8:64 2048"], True),
+        (["striped 4 512 8:16 2048 8:32 2048 8:48 2048 8:64 2048"], False),
+    ],
+)
+def test_a_volume_made_without_stripes_is_found_in_its_table(rows: list[str], *, fires: bool) -> None:
+    """`lvcreate` without `-i` on several PVs makes a row for each of them and warns of nothing."""
+    top = "/sys/dev/block/253:0"
+    table = "".join(f"{1000 * number} 1000 {row}\n" for number, row in enumerate(rows))
+    texts = {f"{top}/uevent": "DEVNAME=dm-0\nDEVTYPE=disk\n", f"{top}/dm/name": "vg0-lvs\n", f"{top}/slaves": ""}
+    texts |= {f"{top}/dm/uuid": "LVM-abc\n", "dmsetup table vg0-lvs": table}
+    facts = mount_facts(mount_at("/mnt/lvs", "mountinfo.lvm.txt"), Recorded(texts))
+    [found] = linear_volumes(places(MountedTarget("scratch", "node07", "/mnt/lvs", "/dev/dm-0", facts)))
+    assert isinstance(found, Advice) is fires
+    if isinstance(found, Advice):
+        assert numbers(found)["lvm.segment_bytes"] == ", ".join(["512000"] * len(rows))
+        assert numbers(found)["lvm.device_count"] == len(rows)
 
 
 def test_a_volume_whose_table_only_root_reads_is_not_judged() -> None:

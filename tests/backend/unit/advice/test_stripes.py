@@ -3,7 +3,7 @@ from factories.advised import advice_of, numbers, places, site
 from factories.recorded import Recorded, mount_at, sample
 
 from iotide_agent.probes.registry import mount_facts
-from iotide_server.advice.findings import Fine, Severity, Unknown
+from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
 from iotide_server.advice.rules.partition import misaligned_offsets
 from iotide_server.advice.rules.stripes import misaligned_stripes
 from iotide_server.advice.scene import MountedTarget
@@ -114,3 +114,79 @@ def test_a_partition_off_its_disk_blocks_is_reported() -> None:
     facts: Facts = {"partition.aligned": False, "partition.start_bytes": 32256, "device.physical_block_bytes": 4096}
     advice = advice_of(list(misaligned_offsets(places(site("ext3", facts)))))
     assert numbers(advice)["partition.start_bytes"] == 32256
+
+
+def on_raid5(table: str) -> MountedTarget:
+    """Return a volume with this dm table on a RAID 5 of four disks with chunks of 64 KiB, as probes read it."""
+    top, raid = "/sys/dev/block/253:0", "/sys/class/block/md127"
+    queue = {"minimum_io_size": 65536, "optimal_io_size": 196_608, "physical_block_size": 512}
+    texts = {f"{top}/uevent": "DEVNAME=dm-0\nDEVTYPE=disk\n", f"{top}/slaves": "md127", f"{top}/dm/name": "vg0-lvs\n"}
+    texts |= {f"{top}/dm/uuid": "LVM-abc\n", "dmsetup table vg0-lvs": table}
+    texts |= {f"{top}/queue/{name}": str(size) for name, size in queue.items()}
+    md = {"level": "raid5", "raid_disks": "4", "chunk_size": "65536", "layout": "2"}
+    texts |= {f"{raid}/uevent": "DEVNAME=md127\nDEVTYPE=disk\n", f"{raid}/slaves": ""}
+    facts = mount_facts(
+        mount_at("/mnt/lvs", "mountinfo.lvm.txt"),
+        Recorded(texts | {f"{raid}/md/{name}": value for name, value in md.items()}),
+    )
+    return MountedTarget("scratch", "node07", "/mnt/lvs", "/dev/dm-0", facts)
+
+
+@pytest.mark.parametrize(
+    ("table", "severity"),
+    [
+        ("0 2449408 linear 9:127 2304", None),  # where pvcreate puts it: 1152 KiB
+        ("0 2449408 linear 9:127 2048", Severity.LOW),  # --dataalignment 1m: 5.33 stripes
+        ("0 2449408 linear 9:127 10496", Severity.LOW),  # a second volume, one extent later
+        ("0 2449408 linear 9:127 63", Severity.MEDIUM),
+    ],
+)
+def test_a_linear_volume_on_raid_5_must_begin_on_a_stripe(table: str, severity: Severity | None) -> None:
+    [found] = misaligned_offsets(places(on_raid5(table)))
+    assert getattr(found, "severity", None) is severity
+    if isinstance(found, Advice):
+        assert found.commands == ("pvcreate --dataalignment 1179648b DEVICE",)
+        assert "no other tool warns of it" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("legs", "severity"),
+    [
+        ("9:127 2304 9:126 2304", None),
+        ("9:127 2048 9:126 2048", Severity.LOW),
+        ("9:127 2304 9:126 2048", Severity.LOW),
+        ("9:127 2304 9:126 63", Severity.MEDIUM),
+    ],
+)
+def test_each_leg_of_a_striped_volume_must_begin_on_a_stripe(legs: str, severity: Severity | None) -> None:
+    [begin, chunks] = misaligned_offsets(places(on_raid5(f"0 4898816 striped 2 512 {legs}")))
+    assert getattr(begin, "severity", None) is severity
+    assert isinstance(chunks, Advice)  # no power of two is a multiple of 192 KiB
+    assert chunks.commands == ()
+    assert "2, 4 or 8 data disks" in chunks.remedy
+
+
+def test_chunks_of_a_striped_volume_are_multiples_of_the_stripes_below() -> None:
+    facts: Facts = RAID5 | {"device.kind": "dm lvm", "lvm.target": "striped", "lvm.offset_bytes": 1024 * KIB}
+    facts |= {"lvm.stripe_count": 3, "lvm.chunk_bytes": 64 * KIB, "lvm.stripe_width_bytes": 192 * KIB}
+    [begin, chunks] = misaligned_offsets(places(site("xfs", facts)))
+    assert isinstance(begin, Fine)
+    assert isinstance(chunks, Advice)
+    assert chunks.commands == (f"lvcreate -i 3 -I {128 * KIB}b -l 100%FREE -n NAME GROUP",)
+    [only] = misaligned_offsets(places(site("xfs", facts | {"lvm.chunk_bytes": 256 * KIB})))
+    assert isinstance(only, Fine)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"device.kind": "partition of md raid5", "partition.start_bytes": 63 * 512}, "drops the stripes without a"),
+        ({"device.size_bytes": 512 * 1024 * KIB}, "Below 1 GiB, mkfs.xfs does not read them"),
+        ({"device.size_bytes": 2048 * 1024 * KIB}, ""),
+    ],
+)
+def test_xfs_that_dropped_its_geometry_learns_why(facts: Facts, words: str) -> None:
+    none: Facts = {"xfs.stripe_unit_bytes": 0, "xfs.stripe_width_bytes": 0}
+    advice = advice_of(list(misaligned_stripes(places(site("xfs", RAID5 | none | facts)))))
+    assert words in advice.explanation
+    assert ("mkfs.xfs" in advice.explanation) is bool(words)

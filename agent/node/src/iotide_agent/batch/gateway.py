@@ -21,7 +21,6 @@ from iotide_agent.node.rotation import Rotation
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_wire import WIRE_VERSION
 from iotide_wire.batch import (
     MOST_LISTED,
     MOST_REFUSED,
@@ -34,6 +33,7 @@ from iotide_wire.batch import (
     WantedJob,
 )
 from iotide_wire.messages import HelloRequest
+from iotide_wire.versions import WIRE_VERSION
 
 MOST_REFUSALS: Final = 3
 """Rejected submissions of a job after which its run fails."""

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from iotide_agent.cli import batch
+from iotide_agent.cli import batch, scratch
 from iotide_agent.cli.explaining import MISSING_STATUS, OTHER_AGENT_STATUS, ConfigOption, JsonOption, explained
 from iotide_agent.cli.joining import enroll_command, setup_command
 from iotide_agent.cli.speaking import say
@@ -25,6 +25,7 @@ _OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("setup")(setup_command)
 app.command("enroll")(enroll_command)
+app.add_typer(scratch.app, name="scratch")
 
 
 @app.callback()

@@ -187,6 +187,18 @@ class PowerAnswer(Answer):
     workloads: list[WorkloadPower]
 
 
+class MadeStage(Answer):
+    round: int
+    variant: str
+
+
+class ScratchAnswer(Answer):
+    node_name: str
+    set_name: str
+    stages: list[MadeStage]
+    make_seconds_estimated: float | None
+
+
 class Preview(Answer):
     cell_count: int
     run_count: int
@@ -195,6 +207,7 @@ class Preview(Answer):
     bytes_peak: int
     bytes_moved: int
     power: PowerAnswer | None = None
+    scratch: ScratchAnswer | None = None
     warnings: list[Warned]
 
 

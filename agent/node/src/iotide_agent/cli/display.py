@@ -22,6 +22,7 @@ from iotide_agent.cli.answers import (
     Preview,
     SampleAnswer,
     Schedule,
+    ScratchAnswer,
     WorkloadPower,
 )
 from iotide_agent.cli.names import Catalogue, Marks
@@ -175,8 +176,17 @@ def preview_lines(preview: Preview) -> list[str]:
         f"space: {format_bytes(preview.bytes_peak)} at most at a time",
         f"data: {format_bytes(preview.bytes_moved)} written and read in total",
         *(power_lines(preview.power) if preview.power else []),
+        *(scratch_lines(preview.scratch) if preview.scratch else []),
         *(f"warning: {warning.message}" for warning in preview.warnings),
     ]
+
+
+def scratch_lines(scratch: ScratchAnswer) -> Iterator[str]:
+    """Yield where file systems are made, how long it takes, and the variants of the first round in order."""
+    seconds, rounds = scratch.make_seconds_estimated, max(stage.round for stage in scratch.stages)
+    time = "in unknown time" if seconds is None else f"in about {format_estimate(seconds)}"
+    yield f"makes: {len(scratch.stages)} in {rounds} rounds on {scratch.node_name}/{scratch.set_name}, {time}"
+    yield from (f"stage: {stage.variant}" for stage in scratch.stages if stage.round == 1)
 
 
 def power_lines(power: PowerAnswer) -> Iterator[str]:

@@ -38,6 +38,7 @@ from iotide_agent.cli.server import (
     show,
 )
 from iotide_agent.cli.speaking import ask, say
+from iotide_agent.cli.stripe import show_stripe
 from iotide_agent.cli.watch import look
 from iotide_wire.program import PRINT_VERSION, version_printer
 
@@ -59,6 +60,7 @@ app.add_typer(cluster_app, name="cluster")
 app.command("login")(log_in)
 app.command("compare")(compare_campaigns)
 app.command("power")(show_power)
+app.command("stripe")(show_stripe)
 
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]

@@ -30,7 +30,6 @@ from iotide_agent.orders.parsing import Verdict
 from iotide_agent.orders.results import RESULT_REFUSED, refusal
 from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.processes import boottime
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import (
     ClaimRequest,
     FinishRequest,
@@ -42,6 +41,7 @@ from iotide_wire.messages import (
     StuckLoad,
 )
 from iotide_wire.nodes import ClockReading
+from iotide_wire.versions import WIRE_VERSION
 
 _UNAUTHENTICATED: Final = frozenset({401, 403})
 _GONE: Final = frozenset({404, 409, 410})
@@ -98,6 +98,7 @@ class Speaker:
             look=look,
             holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
             clock=self._clock_reading(),
+            scratch_sets=inventory.scratch_sets,
         )
         try:
             self.rotation.settle()

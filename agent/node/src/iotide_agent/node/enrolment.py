@@ -12,8 +12,8 @@ from iotide_agent.node.config import AgentConfig, ConfigError
 from iotide_agent.node.identity import Identity, save_identity
 from iotide_agent.node.inventory import AGENT_VERSION, take_inventory
 from iotide_agent.node.pinning import checked_authority, pinned_authority
-from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest
+from iotide_wire.versions import WIRE_VERSION
 
 _ATTEMPTS: Final = 4
 _FIRST_PAUSE_SECONDS: Final = 0.5

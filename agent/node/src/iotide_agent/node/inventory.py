@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import metadata
-from itertools import count
+from itertools import count, islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -13,6 +13,7 @@ from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.load_user import LoadUser, find_load_user
 from iotide_agent.node.own_files import why_exchangeable
 from iotide_agent.node.receiving import data_address
+from iotide_agent.node.scratch_sets import read_scratch_sets
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.probes.registry import collect_facts, look_again
 from iotide_agent.workloads.registry import announcements
@@ -20,8 +21,12 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.endpoint import DATA_ADDRESS
 from iotide_wire.expressions import TARGET_FREE, TARGET_TOTAL
 from iotide_wire.facts import Facts, MountFacts
+from iotide_wire.measured import StepRole
+from iotide_wire.scratch_sets import ScratchSet, ScratchState
 
 AGENT_VERSION: Final = metadata.version("iotide-agent")
+MOST_DIRECTORIES: Final = 100
+"""Maximum number of approved directories in hello."""
 _SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -37,6 +42,7 @@ class Inventory:
         resolved: Approved directories as configured, and with symbolic links resolved.
         exchangeable: By approved directory, why runs there are declined: other users could exchange it, or the user
             of the loads cannot use it.
+        scratch_sets: None if unknown. The mount points of those in use are approved.
     """
 
     facts: Facts
@@ -48,6 +54,7 @@ class Inventory:
     resolved: Mapping[str, str] = field(default_factory=dict)
     exchangeable: Mapping[str, str] = field(default_factory=dict)
     load_user: LoadUser = field(default_factory=lambda: LoadUser((), ""))
+    scratch_sets: tuple[ScratchSet, ...] | None = ()
 
     def real(self, path: str) -> str:
         """Resolve an approved directory's symbolic links in a path below it."""
@@ -79,22 +86,33 @@ class Inventory:
         return {TARGET_TOTAL: mount.total_bytes, TARGET_FREE: mount.free_bytes}
 
 
-def take_inventory(config: AgentConfig, known_user: LoadUser | None = None) -> Inventory:
+def take_inventory(
+    config: AgentConfig,
+    known_user: LoadUser | None = None,
+    read_sets: Callable[[], tuple[ScratchSet, ...] | None] = read_scratch_sets,
+) -> Inventory:
     """Inspect the node, in a tenth of a second, or seconds on a dead mount. `known_user` already runs loads."""
-    reader, user = SystemReader(), find_load_user(config, known_user)
-    resolved = {directory: _resolve(directory, reader) for directory in config.approved_directories}
+    reader, user, sets = SystemReader(), find_load_user(config, known_user), read_sets()
+    made = [one.mount_path for one in sets or () if one.state is ScratchState.IN_USE]
+    allowed = dict.fromkeys((*config.approved_directories, *made))
+    resolved = {directory: _resolve(directory, reader) for directory in islice(allowed, MOST_DIRECTORIES)}
     approved = tuple(dict.fromkeys(resolved.values()))
     facts, mounts = collect_facts(approved, reader)
     return Inventory(
         facts=facts,
         mounts=tuple(mounts),
         approved_directories=approved,
-        workloads={found.name: found for found in announcements(reader, config.workloads, user.ids)},
+        workloads={
+            found.name: found
+            for found in announcements(reader, config.workloads, user.ids)
+            if sets or StepRole.MAKER not in found.step_roles
+        },
         data_address=data_address(config),
         budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},
         resolved=resolved,
         exchangeable={resolved[it]: why for it, why in why_exchangeable(tuple(resolved), reader, user.ids).items()},
         load_user=user,
+        scratch_sets=sets,
     )
 
 

@@ -26,10 +26,10 @@ from iotide_agent.runner.caches import DROP_SOCKET
 from iotide_agent.runner.headroom import free_bytes, is_full
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.walls import OpenToOthersError, program_of
-from iotide_wire import WIRE_VERSION
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK
 from iotide_wire.nodes import ClockReading, Standing
 from iotide_wire.units import format_bytes, format_seconds
+from iotide_wire.versions import WIRE_VERSION
 
 CLOCK_SECONDS: Final = 1.0
 """A larger offset distorts comparisons between nodes and the times of events."""

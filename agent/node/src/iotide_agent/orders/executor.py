@@ -28,8 +28,10 @@ from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.bounds import why_too_large
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
+from iotide_agent.workloads.scratch import FENCE, ORDER
 from iotide_wire.base import problem_in
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
+from iotide_wire.facts import Facts
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
@@ -152,7 +154,7 @@ class Executor:
             found = workload(order.workload, self._config.workloads)
             reserves = {target.target_id: target.reserve_bytes for target in order.targets}
             options = found.options_type.model_validate(order.options)
-            return Work(found, options, order.cache, reserves, order.step_role)
+            return Work(found, options, order.cache, reserves, order.step_role, _own_facts(order))
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
@@ -337,6 +339,10 @@ class Executor:
             )
             raise DeclinedError("no_data_address", reason)
         return self.inventory.data_address
+
+
+def _own_facts(order: Order) -> Facts:
+    return {ORDER: order.order_id, FENCE: order.fence} if order.step_role is StepRole.MAKER else {}
 
 
 def _options_problem(error: ValidationError) -> str:

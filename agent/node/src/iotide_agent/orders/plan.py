@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -55,13 +55,19 @@ _INSTEAD_OF_DROP: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`reserves` has the bytes to keep free by target id."""
+    """Work of an order.
+
+    Attributes:
+        reserves: bytes to keep free by target id.
+        own_facts: of the order itself; only a maker gets them.
+    """
 
     workload: Workload[Any]
     options: Options
     cache: CachePolicy
     reserves: Mapping[int, int]
     step_role: StepRole = StepRole.CLIENT
+    own_facts: Facts = field(default_factory=dict)
 
 
 def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> Plan:
@@ -91,7 +97,7 @@ def _places(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: 
     ]
     if work.step_role is StepRole.CLIENT:
         return tuple(found)
-    own: Facts = {DATA_ADDRESS: phase["address"]} if work.step_role is StepRole.RECEIVER else {}
+    own: Facts = {DATA_ADDRESS: phase["address"]} if work.step_role is StepRole.RECEIVER else work.own_facts
     return tuple(
         replace(place, facts={**place.facts, **own}, step_role=work.step_role, endpoint=files.endpoint)
         for place in found or [_off_targets(files, inventory)]

@@ -24,7 +24,7 @@ from iotide_agent.runner.files import NotPlainError, open_plain
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.facts import Facts
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
-from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged, StepRecord
+from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged, StepRecord, StepRole
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, Outcome
 from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import MIB
@@ -173,7 +173,8 @@ class Collector:
         self, order: Order, plan: Plan | None, outcomes: Sequence[StepOutcome], verdict: Verdict
     ) -> Judgement:
         # If only the parser failed, the run may be parsed later, when the node can no longer judge it.
-        if plan is None or self.reader.ended["outcome"] != Outcome.FINISHED:
+        is_measured = order.step_role is not StepRole.MAKER
+        if plan is None or not is_measured or self.reader.ended["outcome"] != Outcome.FINISHED:
             return Judgement([], [], None, "")
         before, unsampled = answers(judge_before(self.before, order.quiet))
         try:

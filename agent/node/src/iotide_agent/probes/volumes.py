@@ -20,9 +20,9 @@ _MD_NUMBERS: Final = {
 }
 FILES: Final = ("md/level", "md/bitmap/location", *(f"md/{name}" for name in _MD_NUMBERS), "dm/name", "dm/uuid")
 _MAKERS: Final = {"LVM": "lvm", "mpath": "multipath", "CRYPT": "crypt"}
-_ROW: Final = re.compile(r"^(?:[^\n:]+: )?\d+ \d+ (\S+) ?(.*)$", re.MULTILINE)
+_ROW: Final = re.compile(r"^(?:[^\n:]+: )?\d+ (\d+) (\S+) ?(.*)$", re.MULTILINE)
 _SELECTOR: Final = re.compile(r"\b(round-robin|queue-length|(?:historical-)?service-time|io-affinity)\b")
-_STRIPED: Final = re.compile(r"^(\d+) (\d+) \S+ (\d+)", re.ASCII)
+_STRIPED: Final = re.compile(r"^(\d+) (\d+)((?: \S+ \d+)+)", re.ASCII)
 _LINEAR: Final = re.compile(r"^\S+ (\d+)$", re.ASCII)
 _ON_DEVICES: Final = frozenset({"linear", "striped"})
 _DEVICE: Final = re.compile(r"(?<!\S)\d+:\d+(?= )", re.ASCII)
@@ -94,7 +94,7 @@ def _mapper_facts(device: Device, texts: Texts) -> Facts:
         return {}
     prefix = _MAKERS.get(device.read("dm/uuid", texts).partition("-")[0], "dm")
     rows = _ROW.findall(text_of(texts, _table(name)))
-    found: dict[str, FactValue] = {"name": name, "target": ", ".join(dict.fromkeys(target for target, _ in rows))}
+    found: dict[str, FactValue] = {"name": name, "target": ", ".join(dict.fromkeys(target for _, target, _ in rows))}
     if rows:
         found |= _segments_facts(rows)
     if prefix == "multipath":
@@ -102,31 +102,38 @@ def _mapper_facts(device: Device, texts: Texts) -> Facts:
     return {f"{prefix}.{fact}": value for fact, value in known(found).items()}
 
 
-def _segments_facts(rows: list[tuple[str, str]]) -> dict[str, FactValue]:
+def _segments_facts(rows: list[tuple[str, str, str]]) -> dict[str, FactValue]:
     """Return the first segment's offset, and other facts of all segments. Different values are joined.
 
     A volume that was extended has a segment for each extension, on the same devices or on others.
     """
-    each = [_segment_facts(*row) for row in rows]
-    devices = {device for target, arguments in rows if target in _ON_DEVICES for device in _DEVICE.findall(arguments)}
+    each = [_segment_facts(target, arguments) for _, target, arguments in rows]
+    on_devices = [arguments for _, target, arguments in rows if target in _ON_DEVICES]
+    devices = {device for arguments in on_devices for device in _DEVICE.findall(arguments)}
+    sizes = [(number(sectors) or 0) * SECTOR_BYTES for sectors, _, _ in rows]
     found: dict[str, FactValue] = {
         "segment_count": len(rows) if len(rows) > 1 else None,
+        "segment_bytes": _joined(sizes) if len(rows) > 1 else None,
         "device_count": len(devices) if len(devices) > 1 else None,
     }
     for name in dict.fromkeys(name for one in each for name in one):
         values = list(dict.fromkeys(one[name] for one in each if name in one))
-        found[name] = values[0] if len(values) == 1 or name == "offset_bytes" else ", ".join(map(str, values))[:500]
+        found[name] = values[0] if len(values) == 1 or name == "offset_bytes" else _joined(values)
     return found
 
 
+def _joined(values: Iterable[FactValue]) -> str:
+    return ", ".join(map(str, values))[:500]
+
+
 def _segment_facts(target: str, arguments: str) -> dict[str, FactValue]:
-    """See the kernel's admin-guide/device-mapper."""
+    """See the kernel's admin-guide/device-mapper. Legs of a stripe with different offsets have a list of them."""
     match target:
         case "striped" if found := _STRIPED.match(arguments):
-            count, chunk, offset = (number(group) or 0 for group in found.groups())
-            chunk_bytes = chunk * SECTOR_BYTES
+            count, chunk_bytes = number(found[1]) or 0, (number(found[2]) or 0) * SECTOR_BYTES
             width = {"stripe_count": count, "chunk_bytes": chunk_bytes, "stripe_width_bytes": count * chunk_bytes}
-            return {**width, "offset_bytes": offset * SECTOR_BYTES}
+            offsets = dict.fromkeys((number(sectors) or 0) * SECTOR_BYTES for sectors in found[3].split()[1::2])
+            return {**width, "offset_bytes": next(iter(offsets)) if len(offsets) == 1 else _joined(offsets)}
         case "linear" if found := _LINEAR.match(arguments):
             return {"offset_bytes": (number(found[1]) or 0) * SECTOR_BYTES}
         case "raid" if found := _RAID.match(arguments):

@@ -4,10 +4,11 @@ import sys
 from typing import Final
 
 from iotide_agent.node.config import SYSTEM_STATE
+from iotide_agent.setup.scratch import install_scratch
 from iotide_agent.setup.service import hand_over
-from iotide_agent.setup.texts import UNIT, USER
+from iotide_agent.setup.texts import SCRATCH_SERVICE_UNIT, UNIT, USER
 from iotide_wire.setup.changes import Changes, SetupError
-from iotide_wire.setup.services import add_user, restart_enabled
+from iotide_wire.setup.services import UNITS, add_user, restart_enabled
 
 _FAILED: Final = 1
 
@@ -20,6 +21,8 @@ def finish(changes: Changes) -> None:
     add_user(changes, USER)
     if not SYSTEM_STATE.exists():
         hand_over(SYSTEM_STATE, changes)
+    if (UNITS / SCRATCH_SERVICE_UNIT).exists():  # it names this package's Python
+        install_scratch(changes)
     # Loads continue, see KillMode= of the unit.
     restart_enabled(changes, UNIT)
 

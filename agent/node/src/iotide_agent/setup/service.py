@@ -14,6 +14,7 @@ from iotide_agent.node.enrolment import enroll
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.users import acting_as
 from iotide_agent.setup.demands import Demand, check_node, missing_directories, present_identity, wanted_config
+from iotide_agent.setup.scratch import install_scratch
 from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT, USER, drop_in, shipped_unit, unit
 from iotide_wire.setup.changes import Changes, SetupError
 from iotide_wire.setup.services import UNITS, add_user, start_unit, write_unit
@@ -45,6 +46,7 @@ def set_up(demand: Demand, read_token: Callable[[], str], changes: Changes) -> N
     differs = [changes.write(SYSTEM_CONFIG, text)] if text is not None else []
     differs += [write_unit(changes, UNIT, unit_text), changes.write(_DROP_IN, drop_in_text)]
     helpers = [changes.write(UNITS / name, shipped_unit(name)) for name in (DROP_SERVICE_UNIT, DROP_SOCKET_UNIT)]
+    helpers.append(install_scratch(changes))
     start_unit(changes, DROP_SOCKET_UNIT, is_changed=any(helpers))
     # Loads continue, see KillMode= of the unit.
     start_unit(changes, UNIT, is_changed=identity is None or any(differs))

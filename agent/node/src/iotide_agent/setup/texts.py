@@ -13,6 +13,9 @@ USER: Final = "iotide-agent"
 UNIT: Final = "iotide-agent.service"
 DROP_SOCKET_UNIT: Final = "iotide-drop-caches.socket"
 DROP_SERVICE_UNIT: Final = "iotide-drop-caches@.service"
+SCRATCH_SOCKET_UNIT: Final = "iotide-scratch.socket"
+SCRATCH_SERVICE_UNIT: Final = "iotide-scratch.service"
+SCRATCH_RULES: Final = "61-iotide-scratch.rules"
 _PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/iotide-agent"
 _UNQUOTABLE: Final = frozenset('"\\')
 

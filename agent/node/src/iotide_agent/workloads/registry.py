@@ -25,6 +25,7 @@ from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.mdtest import MdtestWorkload
 from iotide_agent.workloads.rawread import RawreadWorkload
 from iotide_agent.workloads.releases import why_unsupported
+from iotide_agent.workloads.scratch import ScratchWorkload
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
 
@@ -42,6 +43,7 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     StreamWorkload,
     RawreadWorkload,
     CommandWorkload,
+    ScratchWorkload,
 )
 
 

@@ -120,7 +120,7 @@ def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal |
     user = session.get(User, user_id) if user_id is not None else None
     if user is None or user.disabled_at is not None:
         return None
-    return replace(user_principal(session, user, None), name=f"{user.name} ({why})")
+    return replace(user_principal(session, user, None), name=f"{user.name} ({why})", is_automatic=True)
 
 
 def _rights(session: Session, user: User) -> tuple[dict[int | None, Role], dict[int, str]]:

@@ -40,6 +40,7 @@ class Principal:
     # published clusters by id: everyone may view, no one may change them
     published: Mapping[int, str] = field(default_factory=dict)
     session_id: int | None = None
+    is_automatic: bool = False  # a schedule or an alert acts for the user
 
     @property
     def actor(self) -> str | None:

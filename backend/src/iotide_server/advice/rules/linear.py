@@ -5,6 +5,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import MountedTarget, Scene, unavailable
+from iotide_wire.scratch_vocabulary import LAYOUT_FACT
 
 CODE: Final = "linear_volume"
 _TARGET: Final = "lvm.target"
@@ -26,17 +27,25 @@ def _judge(site: MountedTarget) -> Finding:
     part = "Its logical volume" if target == "linear" else "A part of its logical volume"
     return Advice(
         code=CODE,
-        severity=Severity.MEDIUM,
+        severity=Severity.LOW if _is_chosen(site) else Severity.MEDIUM,
         subject=site.name,
         title=f"{part} is linear over {devices} devices: a file is on one of them at a time",
         explanation=(
             "A linear volume fills one device after another. Throughput is that of one device, and it changes when the"
             " data reaches the next. Only a striped volume uses all of them for one file."
         ),
-        evidence=site.evidence(_TARGET, "lvm.segment_count", "lvm.device_count", "disk.count"),
+        evidence=site.evidence(
+            *(_TARGET, "lvm.segment_count", "lvm.segment_bytes", "lvm.device_count"),
+            *("disk.count", "device.stack", LAYOUT_FACT),
+        ),
         remedy="Recreate the logical volume with stripes, which erases it.",
         commands=(
             f"lvcreate --type striped --stripes {devices} --stripesize 128k --extents 100%FREE --name NAME GROUP",
         ),
         source="lvmraid(7), lvcreate(8); a published comparison whose authors lost a run to it",
     )
+
+
+def _is_chosen(site: MountedTarget) -> bool:
+    """Return true if a plan has the node make a linear volume, to measure it."""
+    return str(site.facts.get(LAYOUT_FACT, "")).startswith("lvm linear")

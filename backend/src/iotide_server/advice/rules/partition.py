@@ -6,6 +6,8 @@ from typing import Final
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.rules.stripes import Stripes, stripes_below
 from iotide_server.advice.scene import MountedTarget, Scene
+from iotide_wire.facts import FactValue
+from iotide_wire.geometry import Stripe, lvm_chunk_choices
 from iotide_wire.units import MIB, format_bytes
 
 CODE: Final = "offset_misaligned"
@@ -19,12 +21,43 @@ def misaligned_offsets(scene: Scene) -> Iterator[Finding]:
     for site in scene.sites:
         yield from _blocks(site)
         below = stripes_below(site)
-        if below is None:
-            continue
-        if str(site.facts.get("device.kind", "")).startswith("partition of"):
+        if below is not None and str(site.facts.get("device.kind", "")).startswith("partition of"):
             yield _on_stripe(site, below, "partition.start_bytes")
-        elif site.facts.get("lvm.target") == "linear" and site.number("md.stripe_width_bytes"):
-            yield _on_stripe(site, below, "lvm.offset_bytes")
+        arrays = _arrays_below(site)
+        if arrays is not None and site.facts.get("lvm.target") in {"linear", "striped"}:
+            yield _on_stripe(site, arrays, "lvm.offset_bytes")
+            yield from _whole_stripes(site, arrays)
+
+
+def _arrays_below(site: MountedTarget) -> Stripes | None:
+    chunk, width = site.number("md.chunk_bytes"), site.number("md.stripe_width_bytes")
+    return Stripes(chunk, width, ("md.chunk_bytes", "md.stripe_width_bytes")) if chunk and width else None
+
+
+def _whole_stripes(site: MountedTarget, arrays: Stripes) -> Iterator[Finding]:
+    """Check that the chunk of a striped volume is a multiple of the stripe of each array below."""
+    chunk = site.number("lvm.chunk_bytes") if site.facts.get("lvm.target") == "striped" else None
+    if not chunk or chunk % arrays.width_bytes == 0:
+        return
+    choices = lvm_chunk_choices(Stripe(arrays.chunk_bytes, arrays.data_disks))
+    yield Advice(
+        code=CODE,
+        severity=Severity.LOW,
+        subject=site.name,
+        title="Chunks of the logical volume split stripes of the RAIDs below",
+        explanation=(
+            f"Each {format_bytes(chunk)} go to another RAID, whose stripes have {format_bytes(arrays.width_bytes)}. A"
+            " long write then ends inside a stripe on each RAID, and one with parity must read before it writes."
+        ),
+        evidence=site.evidence("lvm.chunk_bytes", "lvm.stripe_count", *arrays.facts, "md.level", "device.stack"),
+        remedy="Recreate the logical volume, which erases it, with chunks of whole stripes."
+        if choices
+        else "Recreate the RAIDs, which erases them, with 2, 4 or 8 data disks: LVM's chunks are powers of two.",
+        commands=(f"lvcreate -i {site.number('lvm.stripe_count')} -I {choices[0]}b -l 100%FREE -n NAME GROUP",)
+        if choices
+        else (),
+        source="lvcreate(8): the stripe size is a power of two; the same about RAID stripes",
+    )
 
 
 def _blocks(site: MountedTarget) -> Iterator[Finding]:
@@ -48,15 +81,20 @@ def _blocks(site: MountedTarget) -> Iterator[Finding]:
 
 
 def _on_stripe(site: MountedTarget, below: Stripes, fact: str) -> Finding:
-    start = site.facts.get(fact)
-    if not isinstance(start, int) or isinstance(start, bool):
-        return Unknown(CODE, site.name, f"the fact {fact} is missing or lists several partitions: {start}")
+    starts = _starts(site.facts.get(fact))
+    if not starts:
+        return Unknown(CODE, site.name, f"the fact {fact} is missing or not a number: {site.facts.get(fact)}")
+    # Of several, the one that is farthest from a boundary.
+    start = max(starts, key=lambda one: (one % below.chunk_bytes > 0, one % below.width_bytes))
     if start % below.width_bytes == 0:
         return Fine(site.name, f"begins on a stripe of {format_bytes(below.width_bytes)}")
     is_on_chunk = start % below.chunk_bytes == 0
     boundary = _boundary(below.width_bytes)
     if fact.startswith("lvm"):
-        remedy = "Recreate the physical volume, which erases it, with its data on a stripe boundary."
+        remedy = (
+            "Recreate the physical volume, which erases it, with its data on a stripe boundary, and make one volume for"
+            " each group. The kernel reports no offset for volumes, so no other tool warns of it."
+        )
         commands = (f"pvcreate --dataalignment {boundary}b DEVICE",)
     else:
         remedy = "Recreate the partition, which erases it, on a stripe boundary."
@@ -76,6 +114,14 @@ def _on_stripe(site: MountedTarget, below: Stripes, fact: str) -> Finding:
         commands=commands,
         source=_SOURCE,
     )
+
+
+def _starts(given: FactValue) -> list[int]:
+    """Return the starts of a fact, which lists different ones."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return [given]
+    parts = str(given).split(", ")
+    return [int(part) for part in parts] if all(part.isdecimal() for part in parts) else []
 
 
 def _boundary(width_bytes: int) -> int:

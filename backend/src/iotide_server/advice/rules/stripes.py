@@ -6,6 +6,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import MountedTarget, Scene, unavailable
+from iotide_wire.geometry import LEAST_DETECTED_XFS_BYTES
 from iotide_wire.units import Unit, format_bytes
 
 CODE: Final = "stripe_misaligned"
@@ -111,17 +112,33 @@ def _judge(site: MountedTarget, family: str, below: Stripes) -> Finding:
             f"Below it are {below.data_disks} data disks with chunks of {format_bytes(below.chunk_bytes)}, a stripe of"
             f" {format_bytes(below.width_bytes)}. The file system {made_for}. Large writes then begin and end inside"
             " stripes, so a RAID with parity must read before it writes. Metadata may also pile up on some of the"
-            " disks."
+            f" disks.{_why_dropped(site, family, below, has_unit=unit > 0)}"
         ),
         evidence=(
             *site.evidence(*below.facts, f"{family}.stripe_unit_bytes", f"{family}.stripe_width_bytes"),
             *site.evidence("md.level", "md.disk_count", "lvm.stripe_count", "mount.options", "device.stack"),
+            *site.evidence("partition.start_bytes", "device.size_bytes"),
             Evidence("data disks", below.data_disks, Unit.COUNT),
         ),
         remedy=remedy,
         commands=commands,
         source=_SOURCE,
     )
+
+
+def _why_dropped(site: MountedTarget, family: str, below: Stripes, *, has_unit: bool) -> str:
+    """Return why mkfs.xfs took no stripes from a device that reports them; empty if unknown."""
+    start, size = site.number("partition.start_bytes"), site.number("device.size_bytes")
+    if family != "xfs" or has_unit:
+        return ""
+    if start and start % below.chunk_bytes:
+        return (
+            " mkfs.xfs drops the stripes without a message where a partition begins inside a chunk: recreate the"
+            " partition first."
+        )
+    if size and size < LEAST_DETECTED_XFS_BYTES:
+        return " Below 1 GiB, mkfs.xfs does not read them from the device."
+    return ""
 
 
 def _mounted_width(site: MountedTarget) -> int | None:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
 from iotide_server.results.forecast.past import RepeatedSeries, repeated_series
-from iotide_server.results.schemas import PowerOutput, PowerRow, ScatterSource, WorkloadPower
+from iotide_server.results.forecast.power_schemas import PowerOutput, PowerRow, ScatterSource, WorkloadPower
 from iotide_server.statistics.adaptive import LOOKS
 from iotide_server.workloads.primary import of_whole_runs, primary_metrics
 from iotide_wire.power import (

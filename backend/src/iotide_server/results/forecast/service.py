@@ -12,7 +12,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.option_sets import ByKind, OptionSets
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign, PlannedCell, PlannedRoom
+from iotide_server.campaigns.resolved import ResolvedPlan
+from iotide_server.campaigns.scratch.estimate import DiskRates
 from iotide_server.clusters.models import Node
+from iotide_server.results.forecast.makes import scratch_cautions, scratch_preview
 from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.past import last_rates, past_cells
 from iotide_server.results.forecast.power import forecast_power
@@ -34,11 +37,15 @@ _SHORT_SECONDS: Final = 30.0
 _SHOWN_CELLS: Final = 200
 
 
-def preview(session: Session, planned: PlannedCampaign, now: datetime) -> Preview:
+def preview(session: Session, planned: PlannedCampaign, now: datetime, disk_rates: DiskRates | None = None) -> Preview:
+    """Return what the plan would run; `disk_rates` are those of the set of its block `scratch`."""
+    scratch = scratch_preview(planned.resolved, disk_rates)
+    make_seconds = 0.0 if scratch is None else scratch.make_seconds_estimated or 0.0
     past = _Past(session, planned)
     times = [past.times(block) for block in planned.blocks]
     node_ids = {node.id for block in planned.blocks for node in block.nodes}
     was_loaded = were_loaded(session, planned.cluster.id, node_ids, now - timedelta(minutes=1))
+    run_seconds = _all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded)
     unknown = next((block for block, of_runs in zip(planned.blocks, times, strict=True) if of_runs.has_unknown), None)
     cells = zip(planned.cells, chain.from_iterable(map(_Times.each, times)), strict=False)
     return Preview(
@@ -46,12 +53,19 @@ def preview(session: Session, planned: PlannedCampaign, now: datetime) -> Previe
         cell_count=planned.resolved.cell_count,
         run_count=planned.resolved.run_count,
         power=forecast_power(session, planned, past.measured_digests()),
-        seconds_estimated=_all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded),
+        seconds_estimated=None if run_seconds is None else two_digits(run_seconds + make_seconds),
         seconds_unknown_because=None if unknown is None else past.why_unknown(unknown),
         bytes_peak=round(max(max(block.bytes_needed) for block in planned.blocks)),
-        bytes_moved=round(sum(_of_all(block, block.bytes_moved) for block in planned.blocks) * planned.plan.repeats),
+        bytes_moved=round(
+            sum(_of_all(block, block.bytes_moved) for block in planned.blocks) * planned.resolved.repeats
+        ),
         wear=_wear(planned),
-        warnings=[*_cautions(planned), *_cautions_of_time(planned, times, past)],
+        scratch=scratch,
+        warnings=[
+            *_cautions(planned),
+            *scratch_cautions(planned.resolved, disk_rates),
+            *_cautions_of_time(planned, times, past),
+        ],
     )
 
 
@@ -93,7 +107,7 @@ def _wear(planned: PlannedCampaign) -> list[WearOutput]:
             moved[name] += moved_bytes
             if is_by_time:
                 by_time.add(name)
-    repeats = planned.plan.repeats
+    repeats = planned.resolved.repeats
     return [
         WearOutput(
             target_name=name,
@@ -254,8 +268,8 @@ def _all_seconds(
     for block, of_runs in zip(planned.blocks, times, strict=True):
         shared = [view.target.id for view in block.targets if view.target.scope == "shared"]
         node_ids = [node.id for node in block.nodes]
-        gap = between * planned.plan.repeats * block.cell_count
-        seconds = of_runs.total() * planned.plan.repeats
+        gap = between * planned.resolved.repeats * block.cell_count
+        seconds = of_runs.total() * planned.resolved.repeats
         for need in needs(planned.plan.exclusive, node_ids, shared, planned.cluster.id):
             if need.mode is Mode.EXCLUSIVE or need.resource.kind is ResourceKind.NODE:
                 busy[need.resource] += seconds + gap
@@ -265,13 +279,13 @@ def _all_seconds(
     if planned.plan.quiet is QuietPolicy.FLAG:
         gap_ratio = gaps[busiest] / busy[busiest] if busy[busiest] else 0.0
         sampled = idle_sample_seconds(busy[busiest], gap_ratio, between, was_loaded=was_loaded)
-    return two_digits(max(busy[busiest] + sampled, _released_seconds(planned.plan)))
+    return max(busy[busiest] + sampled, _released_seconds(planned.resolved))
 
 
-def _released_seconds(plan: CampaignPlan) -> float:
+def _released_seconds(resolved: ResolvedPlan) -> float:
     """Return when the last repeat of a spread plan is released in its last stage."""
-    spread_seconds = plan.spread_seconds or 0.0
-    return max(1, len(plan.stages)) * spread_seconds * (plan.repeats - 1) / plan.repeats
+    spread_seconds = resolved.plan.spread_seconds or 0.0
+    return max(1, len(resolved.stages)) * spread_seconds * (resolved.repeats - 1) / resolved.repeats
 
 
 def two_digits(seconds: float) -> float:

@@ -76,6 +76,22 @@ it("duplicates a plan without changing what it means", () => {
   expect(planOf(draftOf(plan), "demo", workloads)).toEqual(plan);
 });
 
+it("keeps the file systems that a node makes", () => {
+  const scratch = {
+    node: "n1",
+    set: "bays",
+    layouts: [{ raid: 0, disks: 2, chunk_bytes: 65_536, bitmap: "none", arrays: 1, start: "1MiB" }],
+    filesystems: [{ type: "ext4" }],
+    rounds: 2,
+    sync: "wait",
+    precondition: "none",
+    size_percent: 100,
+    except_impossible: false,
+  } satisfies (typeof plan)["scratch"];
+  const made = { ...plan, scratch };
+  expect(planOf(draftOf(made), "demo", workloads)).toEqual(made);
+});
+
 it("restores a plan with auto sizes, single and swept, unchanged", () => {
   const announced = Object.entries(forms).map(([name, options_schema]) => ({ name, options_schema }));
   const auto: CampaignPlan = {

@@ -1,0 +1,69 @@
+"""Lists sets, disks, marks, and disks that could be listed, for root and the agent. Reads only."""
+
+from typing import Any
+
+from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.record import Records
+from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.sets import DiskSet, ScratchConfig
+from iotide_agent.scratch.site import Site
+
+
+def all_sets(site: Site, config: ScratchConfig) -> list[dict[str, Any]]:
+    return [_set(site, found) for found in config.sets.values()]
+
+
+def unlisted(site: Site, config: ScratchConfig) -> list[dict[str, Any]]:
+    """Return adopted disks that scratch.toml does not list: they are left alone until root releases them."""
+    found = []
+    for name in site.sysfs.disks():
+        device = site.sysfs.identity(name).device
+        if device and config.set_of(device) is None and site.sysfs.why_unfit(name) is None:
+            shown = disk_row(site, device)
+            if "id" in shown:
+                found.append(shown)
+    return found
+
+
+def candidates(site: Site, config: ScratchConfig) -> list[dict[str, Any]]:
+    """Return disks that are fit to be listed in scratch.toml; whether they are free is checked by an adoption."""
+    found = []
+    for name in site.sysfs.disks():
+        identity = site.sysfs.identity(name)
+        if site.sysfs.why_unfit(name) is None and config.set_of(identity.device) is None:
+            row = {"device": identity.device, "name": name, "serial": identity.serial, "model": identity.model}
+            found.append(row | {"size_bytes": identity.size_bytes})
+    return found
+
+
+def disk_row(site: Site, device: str) -> dict[str, Any]:
+    """Return one disk: what its mark says, and why it cannot be used, if so."""
+    row: dict[str, Any] = {"device": device, "problem": None}
+    try:
+        disk = Disk(site.sysfs, device, locks=False)
+    except (ScratchRefusedError, OSError) as error:
+        return row | {"state": "absent", "problem": str(error)}
+    try:
+        identity = disk.identity
+        row |= {"serial": identity.serial, "wwn": identity.wwn, "model": identity.model, "name": disk.name}
+        row |= {"size_bytes": identity.size_bytes, "state": "not adopted"}
+        row["id"] = disk.any_adoption().id
+        state = disk.state()
+        row |= {"state": str(state.condition), "order": state.order, "fence": state.fence, "variant": state.variant}
+        row |= {"since_s": state.since_s, "adopted_at_s": disk.any_adoption().adopted_at_s}
+        disk.check_ready(site.this_machine())
+    except (ScratchRefusedError, OSError) as error:
+        row["problem"] = str(error)
+    finally:
+        disk.close()
+    return row
+
+
+def _set(site: Site, found: DiskSet) -> dict[str, Any]:
+    last = Records(site.state, found.name).last() or {}
+    return {
+        "set": found.name,
+        "disks": [disk_row(site, device) for device in found.devices],
+        "mount": str(site.mounts / found.name),
+        "last": {key: value for key, value in last.items() if key not in {"answer", "commands"}} or None,
+    }

@@ -1,0 +1,125 @@
+"""The mark of an adopted disk: block 0 says which disk it is and whose, block 1 what was done to it last.
+
+It is found without the partition table, so that a destroyed table does not hide it. Pure.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from iotide_agent.scratch.gpt import Partition, Table
+from iotide_agent.scratch.sysfs import DiskIdentity
+
+MIB: Final = 1024**2
+BLOCK_BYTES: Final = 4096
+ARENA_TYPE: Final = UUID("7b1f0a52-6f0e-4c2b-9f3a-3d5c1e8a4b01")
+MARK_TYPE: Final = UUID("7b1f0a52-6f0e-4c2b-9f3a-3d5c1e8a4b02")
+_MAGIC: Final = b"IOTIDE-SCRATCH-1\n"
+_LEAST_DISK_MIB: Final = 20
+T = TypeVar("T")
+
+
+class MarkError(Exception):
+    """No mark, or one that does not hold."""
+
+
+class MarkCondition(StrEnum):
+    """CLEAN: the arena was shown to be empty. DIRTY: a destructive step began. MADE: dirty with a whole layout."""
+
+    CLEAN = "clean"
+    DIRTY = "dirty"
+    MADE = "made"
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Block 0. `machine_id` is the node's at adoption; times are seconds since 1970."""
+
+    id: str
+    wwn: str
+    serial: str
+    model: str
+    size_bytes: int
+    machine_id: str
+    adopted_at_s: int
+    adopted_by: str
+
+    def is_of(self, identity: DiskIdentity) -> bool:
+        own = (self.wwn, self.serial, self.model, self.size_bytes)
+        return own == (identity.wwn, identity.serial, identity.model, identity.size_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkState:
+    """Block 1. A clean state keeps the newest order, so that an older one cannot begin after it."""
+
+    condition: MarkCondition
+    order: int = 0
+    fence: int = 0
+    variant: str = ""
+    since_s: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        return self.condition is MarkCondition.CLEAN
+
+
+def mark_start_bytes(disk_bytes: int) -> int:
+    """Return where the mark begins; raise MarkError for a disk without space for it."""
+    if disk_bytes // MIB < _LEAST_DISK_MIB:
+        raise MarkError(f"the disk has {disk_bytes} bytes, less than {_LEAST_DISK_MIB} MiB")
+    return (disk_bytes // MIB - 2) * MIB
+
+
+def arena_bytes(disk_bytes: int) -> tuple[int, int]:
+    """Return first byte and size of the arena."""
+    return MIB, mark_start_bytes(disk_bytes) - MIB
+
+
+def table_of(adoption_id: str, disk_bytes: int) -> Table:
+    arena = Partition(ARENA_TYPE, "iotide-scratch", *arena_bytes(disk_bytes))
+    mark = Partition(MARK_TYPE, "iotide-scratch-mark", mark_start_bytes(disk_bytes), MIB)
+    return Table(UUID(adoption_id), (arena, mark))
+
+
+def packed(block: Adoption | MarkState) -> bytes:
+    body = json.dumps(asdict(block), sort_keys=True).encode()
+    data = _MAGIC + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+    if len(data) > BLOCK_BYTES:
+        raise MarkError(f"a mark has at most {BLOCK_BYTES} bytes, not {len(data)}")
+    return data.ljust(BLOCK_BYTES, b"\0")
+
+
+def adoption_in(block: bytes) -> Adoption:
+    """Raise MarkError without a whole one."""
+    return _of_fields(Adoption, _body(block))
+
+
+def state_in(block: bytes) -> MarkState:
+    """Return the state; a torn one counts as dirty by an unknown order."""
+    try:
+        body = _body(block)
+        return _of_fields(MarkState, {**body, "condition": MarkCondition(str(body.get("condition")))})
+    except (MarkError, ValueError):
+        return MarkState(MarkCondition.DIRTY)
+
+
+def _body(block: bytes) -> Mapping[str, Any]:
+    if not block.startswith(_MAGIC):
+        raise MarkError("no mark")
+    digest, _, rest = block[len(_MAGIC) :].partition(b"\n")
+    body = rest.rstrip(b"\0")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise MarkError("the mark is torn")
+    loaded: Mapping[str, Any] = json.loads(body)
+    return loaded
+
+
+def _of_fields(kind: type[T], body: Mapping[str, Any]) -> T:
+    if set(body) != {field.name for field in fields(kind)}:  # type: ignore[arg-type]
+        raise MarkError("the mark is of another version")
+    return kind(**body)

@@ -1,0 +1,118 @@
+"""Mount what an order made, export it by NFS, and undo both."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Final
+
+from iotide_agent.runner.files import closing
+from iotide_agent.runner.mounts import mount_id_of
+from iotide_agent.scratch import arenas
+from iotide_agent.scratch.commands import Commands
+from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.file_systems import mount_options
+from iotide_agent.scratch.mark import MarkCondition
+from iotide_agent.scratch.record import Records
+from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.requests import Making, ScratchRequest
+from iotide_agent.scratch.sets import DiskSet, ScratchConfig
+from iotide_agent.scratch.site import Site
+from iotide_agent.scratch.stack import Stack, exports_of
+from iotide_agent.scratch.uses import mounts_of
+
+_PRIVATE: Final = 0o700
+_PASSABLE: Final = 0o755
+_EXPORT_OPTIONS: Final = "rw,sync,no_subtree_check,root_squash"
+
+
+class Mounter:
+    """Mounts of one set. Only a file system that the helper made in the same order is ever mounted."""
+
+    def __init__(self, site: Site, commands: Commands, found: DiskSet, records: Records) -> None:
+        self._site = site
+        self._commands = commands
+        self._set = found
+        self._records = records
+
+    @property
+    def point(self) -> str:
+        return str(self._site.mounts / self._set.name)
+
+    def mount(self, request: ScratchRequest) -> dict[str, Any]:
+        """Mount, and give the root directory to the agent's user. Return mount point and mount id."""
+        with arenas.opened(self._site, self._devices(request)) as disks:
+            making = self._check_made(disks, request)
+            names = self._tops(disks)
+            options = mount_options(making, dict(request.options), [f"/dev/{name}" for name in names])
+            if not self._is_mounted(disks):
+                self._site.mounts.mkdir(mode=_PASSABLE, parents=True, exist_ok=True)
+                # Root's until it is mounted, so that no run can write to the directory below.
+                self._site.mounts.joinpath(self._set.name).mkdir(mode=_PRIVATE, exist_ok=True)
+                command = ("mount", "--types", making.type, "--options", options, f"/dev/{names[0]}", self.point)
+                self._commands.run(command)
+            return {"mount": self.point, "mount_id": self._hand_over()}
+
+    def unmount(self, request: ScratchRequest) -> dict[str, Any]:
+        """Unmount everywhere; raise DirtyError with the processes that prevent it."""
+        with arenas.opened(self._site, self._devices(request)) as disks:
+            self._check_made(disks, request)
+            self._stack(disks).unmount()
+            return {}
+
+    def export(self, request: ScratchRequest, config: ScratchConfig) -> dict[str, Any]:
+        """Export the mount to nodes that scratch.toml lists."""
+        unknown = sorted(set(request.clients) - set(config.clients))
+        if unknown:
+            raise ScratchRefusedError(f"scratch.toml has no address of {', '.join(unknown)} in [clients]")
+        with arenas.opened(self._site, self._devices(request)) as disks:
+            self._check_made(disks, request)
+            if not self._is_mounted(disks):
+                raise ScratchRefusedError(f"set {self._set.name} is not mounted")
+            identity = disks[0].adoption(self._site.this_machine()).id
+            for node in request.clients:
+                client = f"{config.clients[node]}:{self.point}"
+                self._commands.run(("exportfs", "-o", f"{_EXPORT_OPTIONS},fsid={identity}", client))
+        return {"export": self.point}
+
+    def unexport(self, request: ScratchRequest) -> dict[str, Any]:
+        with arenas.opened(self._site, self._devices(request)) as disks:
+            self._check_made(disks, request)
+            for client in exports_of(self.point):
+                self._commands.run(("exportfs", "-u", f"{client}:{self.point}"))
+        return {}
+
+    def _devices(self, request: ScratchRequest) -> Sequence[str]:
+        made, _ = self._records.made()
+        if made.making is None or (made.order, made.fence) != (request.order, request.fence):
+            raise ScratchRefusedError(f"set {self._set.name} was made last by order {made.order}, not {request.order}")
+        return arenas.first_devices(self._set, made.making.layout.disks)
+
+    def _check_made(self, disks: Sequence[Disk], request: ScratchRequest) -> Making:
+        for disk in disks:
+            state = disk.state()
+            if state.condition is not MarkCondition.MADE or not arenas.is_of(state, request):
+                raise ScratchRefusedError(f"{disk.device}: {state.condition} by order {state.order}; make it first")
+        made, _ = self._records.made()
+        if made.making is None:
+            raise ScratchRefusedError("the record of the make names no layout")
+        return made.making
+
+    def _stack(self, disks: Sequence[Disk]) -> Stack:
+        return Stack(disks, self._site.sysfs, self._commands, self._site.patience_seconds)
+
+    def _tops(self, disks: Sequence[Disk]) -> list[str]:
+        devices = self._stack(disks).devices
+        depth = self._site.sysfs.depth
+        return [max(devices, key=depth)] if devices else [disk.arena for disk in disks]
+
+    def _is_mounted(self, disks: Sequence[Disk]) -> bool:
+        names = {*self._stack(disks).devices, *(disk.arena for disk in disks)}
+        return any(mount.is_own and mount.path == self.point for mount in mounts_of(self._site.sysfs, names))
+
+    def _hand_over(self) -> int:
+        descriptor = os.open(self.point, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with closing(descriptor):
+            if os.fstat(descriptor).st_dev == self._site.mounts.stat().st_dev:
+                raise ScratchRefusedError(f"{self.point} is not mounted")
+            os.fchown(descriptor, *self._site.owner_ids())
+            os.fchmod(descriptor, _PRIVATE)
+            return mount_id_of(descriptor)

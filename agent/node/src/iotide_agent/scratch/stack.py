@@ -1,0 +1,120 @@
+"""Finds in /sys what the kernel built on arenas, and takes it apart from the top. Names of others are never used."""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from iotide_agent.scratch.commands import Commands
+from iotide_agent.scratch.disk import Disk, until
+from iotide_agent.scratch.openers import openers, users_of
+from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
+from iotide_agent.scratch.sysfs import Sysfs
+from iotide_agent.scratch.uses import MountPoint, btrfs_siblings, device_numbers, is_claimed, mounts_of
+
+_EXPORTS: Final = Path("/var/lib/nfs/etab")
+_EXPORT: Final = re.compile(r"(?P<path>\S+)\s+(?P<client>[^\s(]+)\(")
+_UMOUNT_FAILED: Final = 32
+_ANY: Final = (0, 1, 2, _UMOUNT_FAILED)
+_REMOVE_SECONDS: Final = 20.0
+
+
+class Stack:
+    """The devices and mounts above some arenas.
+
+    Raise ScratchRefusedError, and touch nothing, if one of the devices has a part that is not among the arenas.
+    """
+
+    def __init__(self, disks: Collection[Disk], sysfs: Sysfs, commands: Commands, patience_seconds: float) -> None:
+        self._sysfs = sysfs
+        self._commands = commands
+        self._patience_seconds = patience_seconds
+        self._arenas = {disk.arena for disk in disks}
+        self.devices = self._found()
+
+    def take_apart(self) -> None:
+        """Stop exports, unmount, and remove each device after wiping its inside; raise DirtyError if one stays."""
+        for device in self.devices:
+            if self._sysfs.text(device, "dm/suspended") == "1":
+                # A reader of a suspended device hangs and survives SIGKILL.
+                self._commands.run(("dmsetup", "resume", *self._sysfs.numbers(device)), ok=_ANY)
+        self.unmount()
+        for device in sorted(self.devices, key=self._sysfs.depth, reverse=True):
+            self._remove(device)
+
+    def _found(self) -> list[str]:
+        found: list[str] = []
+        for arena in sorted(self._arenas):
+            found += [device for device in self._sysfs.above(arena) if device not in found]
+        for device in found:
+            foreign = self._sysfs.leaves(device) - self._arenas
+            if foreign:
+                raise ScratchRefusedError(
+                    f"{device} is also on {', '.join(sorted(foreign))}, which is not to be wiped here"
+                )
+        # Btrfs holds its members without a device above them.
+        others = btrfs_siblings({*found, *self._arenas}) - {*found, *self._arenas}
+        if others:
+            raise ScratchRefusedError(
+                f"a Btrfs here is also on {', '.join(sorted(others))}, which is not to be wiped here"
+            )
+        return found
+
+    def unmount(self) -> None:
+        """Unmount in every namespace, exports first; raise DirtyError with the processes that prevent it."""
+        names = {*self.devices, *self._arenas}
+
+        def is_unmounted() -> bool:
+            for mount in mounts_of(self._sysfs, names):
+                for client in exports_of(mount.path):
+                    self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
+                self._unmount_one(mount)
+            return not mounts_of(self._sysfs, names)
+
+        if not until(is_unmounted, self._patience_seconds, pause_seconds=1.0):
+            left = mounts_of(self._sysfs, names)
+            raise DirtyError("; ".join(f"{mount.path} stays mounted: {users_of(mount.path)}" for mount in left))
+
+    def _unmount_one(self, mount: MountPoint) -> None:
+        # Never lazily: the mount would leave every list, with the device still busy.
+        inside = () if mount.is_own else ("nsenter", "--target", str(mount.pid), "--mount")
+        self._commands.run((*inside, "umount", mount.path), ok=_ANY)
+
+    def _remove(self, device: str) -> None:
+        path = f"/dev/{device}"
+        if self._sysfs.size_bytes(device) and not is_claimed(path):
+            # The parts do not show what lies inside; the next array of equal geometry would.
+            self._commands.run(("wipefs", "--all", "--quiet", path), ok=_ANY)
+        is_md = self._sysfs.has(device, "md")
+        remove = ("dmsetup", "remove", "--retry", *self._sysfs.numbers(device))
+        argv = ("mdadm", "--stop", path) if is_md else remove
+
+        def is_gone() -> bool:
+            if self._exists(device, is_md=is_md):
+                self._commands.run(argv, ok=_ANY)
+            return not self._exists(device, is_md=is_md)
+
+        if not until(is_gone, _REMOVE_SECONDS, pause_seconds=0.25):
+            who = openers(device_numbers(self._sysfs, (device,)))
+            raise DirtyError(f"{device} cannot be removed; open in processes {who or 'unknown'}")
+
+    def _exists(self, device: str, *, is_md: bool) -> bool:
+        if not is_md:
+            return self._sysfs.has(device, "dm")
+        return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
+
+
+def wait_unclaimed(disk: Disk, sysfs: Sysfs, patience_seconds: float) -> None:
+    """Wait until the kernel grants the arena; raise DirtyError with the processes that have it open."""
+    if not until(lambda: not is_claimed(disk.arena_path), patience_seconds):
+        who = openers(device_numbers(sysfs, (disk.arena,)))
+        raise DirtyError(f"{disk.device}: the arena stays in use; open in processes {who or 'unknown'}")
+
+
+def exports_of(point: str) -> list[str]:
+    """Return the NFS clients that a directory is exported to."""
+    try:
+        text = _EXPORTS.read_text()
+    except OSError:
+        return []
+    return [export["client"] for export in _EXPORT.finditer(text) if export["path"] == point]

@@ -1,0 +1,159 @@
+"""Finds users of a disk and data on it. No check sees every use, so an adoption makes all of them."""
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from iotide_agent.runner.mounts import decode
+from iotide_agent.scratch.commands import Commands
+from iotide_agent.scratch.disk import Disk, until
+from iotide_agent.scratch.mark import MIB
+from iotide_agent.scratch.openers import namespace_of, openers, pids
+from iotide_agent.scratch.sysfs import Sysfs
+
+_PROC: Final = Path("/proc")
+_BTRFS: Final = Path("/sys/fs/btrfs")
+_ABOVE: Final = (
+    ("/sys/block", "loop*/loop/backing_file"),
+    ("/sys/kernel/config/target/core", "*/*/udev_path"),
+    ("/sys/kernel/config/nvmet/subsystems", "*/namespaces/*/device_path"),
+)
+"""Files that name a device without a claim of it: loop devices, and exports to other hosts by LIO and nvmet."""
+_OPEN_SECONDS: Final = 2.0
+"""Workers of udev open a device for a moment after each event."""
+
+
+class MountPoint(NamedTuple):
+    """Where a file system is mounted, in the mount namespace of process `pid`."""
+
+    pid: int
+    path: str
+    is_own: bool
+
+
+def uses(disk: Disk, sysfs: Sysfs, commands: Commands, *, own: Collection[str] = ()) -> list[str]:
+    """Return every use of a whole disk that must not be adopted, worded; empty for a free disk.
+
+    `own` are kinds of signatures that an interrupted adoption left.
+    """
+    names = [disk.name, *sysfs.partitions(disk.name)]
+    found = [f"it has partitions: {', '.join(names[1:])}"] if len(names) > 1 else []
+    found += [f"mounted at {mount.path} (process {mount.pid})" for mount in mounts_of(sysfs, names)]
+    found += [f"swap at {path}" for path in _swaps(sysfs, names)]
+    found += [f"{name} is held by {holder}" for name in names for holder in sysfs.names(name, "holders")]
+    found += [f"{name} belongs to bcache" for name in names if sysfs.has(name, "bcache")]
+    found += [f"{path} is on it" for path in _loops_and_exports(sysfs, names)]
+    if is_claimed(disk.path):
+        found.append("the kernel reports that it is in use (O_EXCL)")
+    kinds = [(name, kind) for name in names for kind in signatures(f"/dev/{name}", commands)]
+    found += [f"{name} holds {kind}" for name, kind in kinds if kind not in own]
+    found += [f"open in process {pid}" for pid in lasting_openers(sysfs, names)]
+    return found
+
+
+def is_blank(disk: Disk) -> bool:
+    """Return whether the first and the last MiB are zero."""
+    last = disk.identity.size_bytes - MIB
+    return not any(disk.pread(MIB, offset).strip(b"\0") for offset in (0, last))
+
+
+def is_claimed(path: str) -> bool:
+    """Return whether the kernel has an exclusive user: a mount in any namespace, swap, md, dm, or a program."""
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW))
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return True
+        raise
+    return False
+
+
+def signatures(path: str, commands: Commands) -> list[str]:
+    """Return the kinds of signatures that libblkid knows: file systems, RAID, LVM, zfs, bcache, drbd, Ceph, tables."""
+    printed = commands.run(("wipefs", "--no-act", "--json", path))
+    found = json.loads(printed or "{}").get("signatures", [])
+    return [str(signature["type"]) for signature in found]
+
+
+def lasting_openers(sysfs: Sysfs, names: Collection[str]) -> list[int]:
+    """Return the processes that have one of the devices open for longer than udev does."""
+    numbers = device_numbers(sysfs, names)
+    until(lambda: not openers(numbers), _OPEN_SECONDS)
+    return openers(numbers)
+
+
+def device_numbers(sysfs: Sysfs, names: Collection[str]) -> set[int]:
+    pairs = [sysfs.text(name, "dev").split(":") for name in names]
+    return {os.makedev(int(major), int(minor)) for major, minor in filter(lambda pair: len(pair) > 1, pairs)}
+
+
+def mounts_of(sysfs: Sysfs, names: Collection[str]) -> list[MountPoint]:
+    """Return the mounts of these devices in every mount namespace, the last mounted first."""
+    numbers = {sysfs.text(name, "dev") for name in names}
+    # Btrfs has device numbers of its own, and mountinfo names only one of its devices.
+    sources = device_numbers(sysfs, {*names, *btrfs_siblings(names)})
+    own, seen, found = namespace_of("self"), set(), []
+    for pid in pids():
+        namespace = namespace_of(pid)
+        if not namespace or namespace in seen:
+            continue
+        seen.add(namespace)
+        for number, point, source in _mount_lines(pid):
+            if number in numbers or (number.startswith("0:") and _number_of_path(source) in sources):
+                found.append(MountPoint(pid, point, is_own=namespace == own))
+    return found[::-1]
+
+
+def btrfs_siblings(names: Collection[str]) -> set[str]:
+    """Return the devices of every mounted Btrfs that has one of these."""
+    found: set[str] = set()
+    for devices in _BTRFS.glob("*/devices"):
+        members = {entry.name for entry in devices.iterdir()}
+        found |= members if members & set(names) else set()
+    return found
+
+
+def _mount_lines(pid: int) -> Iterator[tuple[str, str, str]]:
+    try:
+        text = (_PROC / str(pid) / "mountinfo").read_bytes().decode(errors="surrogateescape")
+    except OSError:
+        return
+    for line in filter(None, text.split("\n")):
+        left, _, right = line.partition(" - ")
+        fields = left.split(" ")
+        yield fields[2], decode(fields[4]), decode(right.split(" ")[1])
+
+
+def _swaps(sysfs: Sysfs, names: Collection[str]) -> list[str]:
+    numbers = device_numbers(sysfs, names)
+    try:
+        lines = (_PROC / "swaps").read_text().splitlines()[1:]
+    except OSError:
+        return []
+    return [path for path in (decode(line.split()[0]) for line in lines) if _number_of_path(path) in numbers]
+
+
+def _loops_and_exports(sysfs: Sysfs, names: Collection[str]) -> list[str]:
+    numbers = device_numbers(sysfs, names)
+    files = [file for root, pattern in _ABOVE for file in Path(root).glob(pattern)]
+    return [str(file.parent) for file in files if _number_of_path(_read(file)) in numbers]
+
+
+def _number_of_path(path: str) -> int | None:
+    """Return the number of a block device, by its path."""
+    try:
+        found = Path(path).stat() if path.startswith("/dev/") else None
+    except OSError:
+        return None
+    return found.st_rdev if found is not None and stat.S_ISBLK(found.st_mode) else None
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""

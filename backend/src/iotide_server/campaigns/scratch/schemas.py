@@ -1,0 +1,32 @@
+"""API schemas of the stages that a plan's block `scratch` makes."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from iotide_server.kit.web import Output
+
+
+class ScratchStageOutput(Output):
+    """Stage that a node makes; the geometry is that of the file system after mkfs, in blocks of 4 KiB."""
+
+    ordinal: int
+    round: int
+    variant: Annotated[str, Field(examples=["raid5 4x64K / ext4 / aligned / noatime"])]
+    is_new_layout: Annotated[bool, Field(description="Arrays and volumes are made again, not just the file system")]
+    unit_blocks: Annotated[int, Field(description="Stride or stripe unit; 0: none")]
+    width_blocks: Annotated[int, Field(description="Stripe width; 0: none")]
+    make_seconds_estimated: Annotated[float | None, Field(description="Null if the disks are unknown")]
+
+
+class ImpossibleOutput(Output):
+    variant: str
+    reason: Annotated[str, Field(examples=["single has no stripe; use default"])]
+
+
+class ScratchPreview(Output):
+    node_name: str
+    set_name: str
+    stages: list[ScratchStageOutput]
+    left_out: Annotated[list[ImpossibleOutput], Field(description="Combinations that cannot be made")]
+    make_seconds_estimated: Annotated[float | None, Field(description="All makes together; null if unknown")]

@@ -1,0 +1,71 @@
+"""The scratch set of a plan: permission to use it, its target, and what its node announced."""
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.campaigns.errors import SCRATCH_NOT_OFFERED
+from iotide_server.campaigns.resolved import ResolvedPlan, resolve
+from iotide_server.campaigns.scratch.expansion import AnnouncedSet
+from iotide_server.clusters import service as clusters
+from iotide_server.scratch import service as sets
+from iotide_server.scratch.errors import SCRATCH_NOT_ENABLED, SCRATCH_SET_UNKNOWN
+from iotide_server.scratch.models import KnownSet
+from iotide_server.scratch.permission import Use, may_use
+from iotide_wire.plan import CampaignPlan
+from iotide_wire.scratch_plan import ScratchPlan
+
+
+def resolve_plan(
+    session: Session, principal: Principal, plan: CampaignPlan, *, is_scheduled: bool = False
+) -> tuple[ResolvedPlan, KnownSet | None]:
+    """Resolve a plan, and return its scratch set if it has a block `scratch`; raise as `resolve` and `set_of`."""
+    if plan.scratch is None:
+        return resolve(plan), None
+    _check_offered(plan.scratch)
+    found, target_name = set_of(session, principal, plan, is_scheduled=is_scheduled)
+    known = AnnouncedSet([disk.size_bytes for disk in found.present.disks])
+    return resolve(_on_target(plan, f"{plan.scratch.node}/{plan.scratch.set}", target_name), known), found
+
+
+def set_of(session: Session, principal: Principal, plan: CampaignPlan, *, is_scheduled: bool) -> tuple[KnownSet, str]:
+    """Return the set and the name of its target.
+
+    Raise CLUSTER_NOT_FOUND, NotAllowedError, NODE_NOT_FOUND, SCRATCH_SET_UNKNOWN, or as `may_use`.
+    """
+    scratch = plan.scratch
+    if scratch is None:
+        message = "the plan has no block scratch"
+        raise ValueError(message)
+    cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
+    node = clusters.node_named(session, cluster.id, scratch.node, field="scratch.node")
+    found = sets.set_named(session, cluster.id, node.name, scratch.set)
+    if found is None:
+        known = sets.names_on(session, node.id)
+        raise SCRATCH_SET_UNKNOWN(scratch_set=scratch.set, node=node.name, known=known)
+    may_use(found, node.name, Use(principal.kind, is_scheduled=is_scheduled or principal.is_automatic))
+    target_name = sets.target_name(session, found)
+    if target_name is None:
+        raise SCRATCH_NOT_ENABLED(scratch_set=found.name, node=node.name)
+    return found, target_name
+
+
+def _check_offered(scratch: ScratchPlan) -> None:
+    """Raise SCRATCH_NOT_OFFERED for what a plan can say, but no node does."""
+    if scratch.fill_ratio is not None or scratch.precondition == "fill":
+        field = "scratch.precondition" if scratch.fill_ratio is None else "scratch.fill_ratio"
+        raise SCRATCH_NOT_OFFERED(field=field, remedy="remove it, and add the workload fill to workloads")
+    if scratch.serves is not None:
+        raise SCRATCH_NOT_OFFERED(field="scratch.serves", remedy="remove it, and write stages with pauses instead")
+
+
+def _on_target(plan: CampaignPlan, written: str, target_name: str) -> CampaignPlan:
+    """Return the plan with the target of the set instead of `node/set`."""
+
+    def named(names: list[str]) -> list[str]:
+        return [target_name if name == written else name for name in names]
+
+    workloads = [
+        one if one.targets is None else one.model_copy(update={"targets": named(one.targets)}) for one in plan.workloads
+    ]
+    return plan.model_copy(update={"targets": named(plan.targets), "workloads": workloads})

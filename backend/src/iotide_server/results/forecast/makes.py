@@ -1,0 +1,68 @@
+"""Forecast of the file systems that a plan has made on scratch disks."""
+
+from collections.abc import Iterator
+
+from iotide_server.campaigns.resolved import ResolvedPlan
+from iotide_server.campaigns.scratch.estimate import DiskRates, make_seconds
+from iotide_server.campaigns.scratch.schemas import ImpossibleOutput, ScratchPreview, ScratchStageOutput
+from iotide_server.results.schemas import CautionOutput
+from iotide_wire.scratch_plan import ScratchPlan
+from iotide_wire.scratch_vocabulary import MdLevel, Sync
+
+_WITH_PARITY = frozenset({MdLevel.RAID5, MdLevel.RAID6})
+
+
+def scratch_preview(resolved: ResolvedPlan, rates: DiskRates | None) -> ScratchPreview | None:
+    """Return the stages with their geometry; None without a block `scratch`."""
+    scratch, expansion = resolved.plan.scratch, resolved.expansion
+    if scratch is None or expansion is None:
+        return None
+    seconds = [None if rates is None else make_seconds(scratch, stage, rates).total for stage in expansion.stages]
+    known = [one for one in seconds if one is not None]
+    return ScratchPreview(
+        node_name=scratch.node,
+        set_name=scratch.set,
+        stages=[
+            ScratchStageOutput.of_row(
+                stage,
+                ordinal=ordinal,
+                unit_blocks=stage.blocks.unit,
+                width_blocks=stage.blocks.width,
+                make_seconds_estimated=of_stage,
+            )
+            for ordinal, (stage, of_stage) in enumerate(zip(expansion.stages, seconds, strict=True), start=1)
+        ],
+        left_out=[ImpossibleOutput.of_row(cell) for cell in expansion.impossible],
+        make_seconds_estimated=sum(known) if known else None,
+    )
+
+
+def scratch_cautions(resolved: ResolvedPlan, rates: DiskRates | None) -> Iterator[CautionOutput]:
+    """Yield what a reader of the results should know before the makes begin."""
+    scratch, expansion = resolved.plan.scratch, resolved.expansion
+    if scratch is None or expansion is None:
+        return
+    for reason, variants in expansion.impossible_by_reason().items():
+        yield _caution("scratch_left_out", f"left out: {reason} ({', '.join(variants)})", "scratch")
+    for words in expansion.same_geometry():
+        yield _caution("same_geometry", f"{words}: their results compare equal file systems", "scratch.options")
+    if scratch.rounds == 1:
+        message = (
+            "each file system is made once: its repeats share one allocation, and a drift over hours looks like a"
+            " difference between layouts"
+        )
+        yield _caution("one_make", message, "scratch.rounds")
+    if scratch.sync is Sync.ASSUME_CLEAN and _has_parity(scratch):
+        message = "parity is not computed: speeds of a healthy array only, and reads of a degraded one return garbage"
+        yield _caution("parity_unsynced", message, "scratch.sync")
+    if rates is None:
+        message = "the time does not include making file systems, since sizes and rates of the disks are unknown"
+        yield _caution("makes_not_estimated", message, "scratch")
+
+
+def _has_parity(scratch: ScratchPlan) -> bool:
+    return any(choice.layout().level in _WITH_PARITY for choice in scratch.layouts)
+
+
+def _caution(code: str, message: str, field: str) -> CautionOutput:
+    return CautionOutput(code=code, message=message, field=field)

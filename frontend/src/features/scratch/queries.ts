@@ -1,0 +1,32 @@
+import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { getEvery, post, refetch } from "@/api/requests";
+import type { EnableInput } from "@/api/types";
+
+/** Scratch sets of a node by name. Its agent announces them, and enabling changes the node. */
+export function scratchSetsQuery(nodeId: number) {
+  return queryOptions({
+    queryKey: ["node", nodeId, "scratch"],
+    queryFn: async ({ signal }) =>
+      (await getEvery("/api/v1/scratch-sets", { query: { node_id: nodeId }, signal })).sort((a, b) =>
+        a.name.localeCompare(b.name),
+      ),
+  });
+}
+
+interface Enabling {
+  readonly setId: number;
+  readonly wanted: EnableInput;
+}
+
+export const enableSet = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ setId, wanted }: Enabling) =>
+    post("/api/v1/scratch-sets/{set_id}/enable", { path: { set_id: setId }, body: wanted }),
+  // A refusal may mean that the disks have changed.
+  onSettled: refetch(["node"], ["target"]),
+});
+
+export const disableSet = mutationOptions({
+  mutationFn: (setId: number) => post("/api/v1/scratch-sets/{set_id}/disable", { path: { set_id: setId } }),
+  onSettled: refetch(["node"]),
+});

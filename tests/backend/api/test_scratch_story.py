@@ -1,0 +1,191 @@
+"""A campaign on a scratch set over HTTP: makes, measurements on what was made, and the cleaning."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from factories.agent_story import API, Story, begin_story
+from factories.announced import hello, mount, workload
+from factories.clock import MovedClock
+from factories.people import Person
+from factories.scratch_sets import scratch_set
+from fastapi.testclient import TestClient
+
+from iotide_agent.probes.reader import SystemReader
+from iotide_agent.workloads.registry import announcement
+from iotide_agent.workloads.scratch import ScratchOptions, ScratchWorkload
+from iotide_server.kit.db import Database
+from iotide_server.scheduling.queues import NodeQueues
+from iotide_server.scheduling.starting import start_runs
+from iotide_server.scratch import service as sets
+from iotide_server.scratch.schemas import EnableInput
+from iotide_wire.scratch_sets import ScratchState
+
+SET = "/srv/iotide-scratch/bays"
+PLAN: dict[str, Any] = {
+    "targets": ["n1/bays"],
+    "scratch": {"node": "n1", "set": "bays", "layouts": ["single"], "filesystems": ["ext4", "xfs"], "rounds": 1},
+}
+
+
+def announce(story: Story, fstype: str | None = None, look: int | None = None) -> None:
+    """Say hello with the set, and with its file system if there is one."""
+    made = [] if fstype is None else [mount(SET, fstype=fstype, source=f"/dev/{fstype}")]
+    state = ScratchState.CLEAN if fstype is None else ScratchState.IN_USE
+    said = hello("instance-n1").model_copy(
+        update={
+            "workloads": (workload("copy"), announcement(ScratchWorkload(), SystemReader())),
+            "scratch_sets": (scratch_set(state=state),),
+            "mounts": (*hello().mounts, *made),
+            "approved_directories": (*hello().approved_directories, *(SET for _ in made)),
+            "look": look,
+        }
+    )
+    assert story.agent("/hello", said.model_dump(mode="json")).status_code == 200
+
+
+@pytest.fixture
+def story(client: TestClient, database: Database, clock: MovedClock, admin: Person) -> Story:
+    begun = begin_story(client, database, clock, admin)
+    announce(begun)
+    (found,) = begun.person("GET", "/scratch-sets")["items"]
+    allowed = EnableInput(name="bays", disks_sha256=found["disks_sha256"], target_name="n1-bays", allows_tokens=True)
+    with database.transaction() as session:
+        sets.enable(session, admin.principal, found["id"], allowed, clock())
+    return begun
+
+
+def nothing_starts(story: Story) -> bool:
+    return not any(start_runs(story.database, NodeQueues(), story.clock()))
+
+
+def finish_next(story: Story, **changes: object) -> dict[str, Any]:
+    """Claim the next order and end it; return it."""
+    order_id, fence = story.offer()
+    order: dict[str, Any] = story.claim(order_id, fence).json()
+    for state in ("ready", "running"):
+        story.heartbeat(order_id, fence, state)
+    story.clock.move(1)
+    assert story.agent(f"/orders/{order_id}/finish", story.result(fence, **changes)).json()["accepted"]
+    return order
+
+
+def look(story: Story, fstype: str | None) -> None:
+    """Answer the server's request for facts with the file system that is mounted now."""
+    assert nothing_starts(story)
+    story.clock.move(1)
+    body = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": story.clock().isoformat()}
+    asked = story.agent("/beat", body | {"orders": []}).json()["look"]
+    assert asked is not None
+    announce(story, fstype, asked)
+
+
+def states(story: Story, campaign: int) -> list[str]:
+    return [run["state"] for run in reversed(story.person("GET", f"/runs?campaign_id={campaign}")["items"])]
+
+
+def campaign_of(story: Story, **changes: object) -> int:
+    run = story.submit(**PLAN | changes)
+    return int(story.person("GET", f"/runs/{run}")["campaign_id"])
+
+
+def test_each_stage_is_made_then_measured_and_the_set_is_cleaned_at_the_end(story: Story) -> None:
+    campaign = campaign_of(story)
+    for fstype in ("ext4", "xfs"):
+        made = finish_next(story)
+        assert (made["workload"], made["step_role"], made["targets"]) == ("scratch", "maker", [])
+        options = ScratchOptions.model_validate(made["options"])
+        assert options.make is not None
+        assert (options.set, options.verb, options.make.fs.type) == ("bays", "make", fstype)
+        look(story, fstype)
+        measured = finish_next(story)
+        assert (measured["workload"], [target["fstype"] for target in measured["targets"]]) == ("copy", [fstype])
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert set(states(story, campaign)) == {"finished"}
+    shown = story.person("GET", f"/campaigns/{campaign}")
+    assert shown["state"] == "finished"
+    assert [(stage["does"], stage["variant"]) for stage in shown["stages"]] == [
+        ("make", "single / ext4 / default / defaults"),
+        ("measure", "single / ext4 / default / defaults"),
+        ("make", "single / xfs / default / defaults"),
+        ("measure", "single / xfs / default / defaults"),
+        ("clean", "clean"),
+    ]
+
+
+def test_a_failed_make_cancels_its_measurements_only(story: Story) -> None:
+    campaign = campaign_of(story, attempts_allowed=1)
+    finish_next(story, outcome="failed", reason_code="command_failed", reason="mkfs.ext4 ended with status 1")
+    assert finish_next(story)["options"]["make"]["fs"]["type"] == "xfs"
+    look(story, "xfs")
+    finish_next(story)
+    finish_next(story)
+    runs = story.person("GET", f"/runs?campaign_id={campaign}")["items"]
+    assert sorted((run["state"], run["reason_code"]) for run in runs if run["state"] != "finished") == [
+        ("cancelled", "scratch_not_made"),
+        ("failed", "command_failed"),
+    ]
+
+
+def test_a_make_that_left_nothing_mounted_is_not_measured(story: Story) -> None:
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]})
+    finish_next(story)
+    look(story, None)
+    assert finish_next(story)["options"]["verb"] == "clean"
+    (left,) = [run for run in story.person("GET", f"/runs?campaign_id={campaign}")["items"] if run["reason"]]
+    assert left["reason_code"] == "scratch_not_made"
+    assert SET in left["reason"]
+
+
+def test_cancelling_leaves_the_cleaning_once_something_was_made(story: Story) -> None:
+    campaign = campaign_of(story)
+    finish_next(story)
+    story.person("POST", f"/campaigns/{campaign}/cancel")
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert nothing_starts(story)
+    assert states(story, campaign).count("cancelled") == 3
+
+
+def test_cancelling_before_the_first_make_cancels_everything(story: Story) -> None:
+    campaign = campaign_of(story)
+    story.person("POST", f"/campaigns/{campaign}/cancel")
+    assert set(states(story, campaign)) == {"cancelled"}
+    assert nothing_starts(story)
+
+
+def test_a_second_campaign_waits_until_the_set_is_released(story: Story) -> None:
+    plan = {"scratch": PLAN["scratch"] | {"filesystems": ["ext4"]}}
+    campaign_of(story, **plan)
+    campaign_of(story, **plan, name="second")
+    finish_next(story)
+    look(story, "ext4")
+    finish_next(story)
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert finish_next(story)["campaign"] == "second"
+
+
+def test_a_set_that_is_disabled_before_its_make_is_not_touched(story: Story) -> None:
+    campaign = campaign_of(story)
+    changed = hello("instance-n1").model_copy(
+        update={"workloads": (workload("copy"),), "scratch_sets": (scratch_set("bays", scratch_set().disks[0]),)}
+    )
+    assert story.agent("/hello", changed.model_dump(mode="json")).status_code == 200
+    for _ in range(6):
+        assert nothing_starts(story)
+        story.clock.now += timedelta(seconds=1)
+    assert set(states(story, campaign)) == {"cancelled"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "field"),
+    [
+        ({"set": "other"}, "scratch_set_unknown", "scratch.set"),
+        ({"layouts": [{"raid": 5, "disks": 4, "chunk": "64 KiB"}]}, "scratch_empty", "scratch"),
+    ],
+)
+def test_a_submission_names_what_cannot_be_made(story: Story, changes: dict[str, Any], code: str, field: str) -> None:
+    plan = {**PLAN, "scratch": PLAN["scratch"] | changes, "name": "refused", "cluster": "blade", "nodes": ["n1"]}
+    plan["workloads"] = [{"workload": "copy"}]
+    plan["targets"] = [f"n1/{plan['scratch']['set']}"]
+    answer = story.client.post(f"{API}/campaigns", json=plan, headers=story.admin.headers)
+    assert (answer.json()["error"]["code"], answer.json()["error"]["field"]) == (code, field)
