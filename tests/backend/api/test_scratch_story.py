@@ -11,9 +11,8 @@ from factories.people import Person
 from factories.scratch_sets import scratch_set
 from fastapi.testclient import TestClient
 
-from iotide_agent.probes.reader import SystemReader
-from iotide_agent.workloads.registry import announcement
-from iotide_agent.workloads.scratch import ScratchOptions, ScratchWorkload
+from iotide_agent.workloads.registry import announced_preparing
+from iotide_agent.workloads.scratch import ScratchOptions
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_runs
@@ -34,7 +33,7 @@ def announce(story: Story, fstype: str | None = None, look: int | None = None) -
     state = ScratchState.CLEAN if fstype is None else ScratchState.IN_USE
     said = hello("instance-n1").model_copy(
         update={
-            "workloads": (workload("copy"), announcement(ScratchWorkload(), SystemReader())),
+            "workloads": (workload("copy"), announced_preparing()),
             "scratch_sets": (scratch_set(state=state),),
             "mounts": (*hello().mounts, *made),
             "approved_directories": (*hello().approved_directories, *(SET for _ in made)),

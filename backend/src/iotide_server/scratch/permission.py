@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from iotide_server.accounts.roles.principal import PrincipalKind
-from iotide_server.kit.db import Json
 from iotide_server.scratch.errors import (
     REMEDIES,
     SCRATCH_CHANGED,
@@ -39,19 +38,21 @@ class Use:
 def may_use(found: KnownSet, node_name: str, use: Use) -> None:
     """Raise SCRATCH_NOT_ENABLED, _UNUSABLE, _CHANGED, _NO_SCHEDULES, _NO_TOKENS or _DIRTY. Checks no role."""
     present = found.present
-    named: Json = {"scratch_set": found.name, "node": node_name}
+    name, state = found.name, present.state
     if found.enabled_sha256 is None:
-        raise SCRATCH_NOT_ENABLED(**named)
-    if (remedy := REMEDIES.get(present.state)) is not None:
-        raise SCRATCH_UNUSABLE(**named, reason=present.reason or f"it is {present.state}", remedy=remedy)
+        raise SCRATCH_NOT_ENABLED(scratch_set=name, node=node_name)
+    if (remedy := REMEDIES.get(state)) is not None:
+        raise SCRATCH_UNUSABLE(
+            scratch_set=name, node=node_name, reason=present.reason or f"it is {state}", remedy=remedy
+        )
     if not found.is_enabled:
-        raise SCRATCH_CHANGED(**named, changes=changes(found.approved_disks, present.disks))
+        raise SCRATCH_CHANGED(scratch_set=name, node=node_name, changes=changes(found.approved_disks, present.disks))
     if use.is_scheduled and not found.allows_schedules:
-        raise SCRATCH_NO_SCHEDULES(**named)
+        raise SCRATCH_NO_SCHEDULES(scratch_set=name, node=node_name)
     if use.kind is PrincipalKind.TOKEN and not use.is_scheduled and not found.allows_tokens:
-        raise SCRATCH_NO_TOKENS(**named)
-    if present.state is ScratchState.DIRTY and not use.only_cleans:
-        raise SCRATCH_DIRTY(**named, reason=present.reason or "its last cleaning failed")
+        raise SCRATCH_NO_TOKENS(scratch_set=name, node=node_name)
+    if state is ScratchState.DIRTY and not use.only_cleans:
+        raise SCRATCH_DIRTY(scratch_set=name, node=node_name, reason=present.reason or "its last cleaning failed")
 
 
 def changes(approved: Sequence[ScratchDisk], present: Sequence[ScratchDisk]) -> list[str]:

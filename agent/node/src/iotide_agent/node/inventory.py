@@ -16,12 +16,11 @@ from iotide_agent.node.receiving import data_address
 from iotide_agent.node.scratch_sets import read_scratch_sets
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.probes.registry import collect_facts, look_again
-from iotide_agent.workloads.registry import announcements
+from iotide_agent.workloads.registry import announced_preparing, announcements
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.endpoint import DATA_ADDRESS
 from iotide_wire.expressions import TARGET_FREE, TARGET_TOTAL
 from iotide_wire.facts import Facts, MountFacts
-from iotide_wire.measured import StepRole
 from iotide_wire.scratch_sets import ScratchSet, ScratchState
 
 AGENT_VERSION: Final = metadata.version("iotide-agent")
@@ -104,8 +103,10 @@ def take_inventory(
         approved_directories=approved,
         workloads={
             found.name: found
-            for found in announcements(reader, config.workloads, user.ids)
-            if sets or StepRole.MAKER not in found.step_roles
+            for found in (
+                *announcements(reader, config.workloads, user.ids),
+                *([announced_preparing()] if sets else ()),
+            )
         },
         data_address=data_address(config),
         budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},

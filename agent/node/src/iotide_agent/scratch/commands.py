@@ -12,6 +12,7 @@ from typing import Final
 from iotide_agent.runner.processes import die_with_parent
 from iotide_agent.scratch.journal import Journal
 from iotide_agent.scratch.refusals import CommandFailedError
+from iotide_wire.units import format_seconds
 
 PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 ENVIRONMENT: Final = {"PATH": PATH, "LC_ALL": "C"}
@@ -75,6 +76,6 @@ class Commands:
                 os.killpg(child.pid, signal.SIGKILL)
             # A child that no signal ends keeps the lock, and with it its disks.
             raise CommandFailedError(
-                f"`{' '.join(argv)}` took longer than {limit_seconds:.0f} s (process {child.pid})"
+                f"`{' '.join(argv)}` took longer than {format_seconds(limit_seconds)} (process {child.pid})"
             ) from None
         return child.returncode, printed, said

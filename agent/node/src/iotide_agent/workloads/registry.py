@@ -43,8 +43,9 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     StreamWorkload,
     RawreadWorkload,
     CommandWorkload,
-    ScratchWorkload,
 )
+_PREPARING: Final = ScratchWorkload()
+"""Prepares the stages of a campaign, and is no benchmark: only the server plans it."""
 
 
 class UnknownWorkloadError(LookupError):
@@ -59,10 +60,15 @@ def all_workloads() -> Mapping[str, Workload[Any]]:
 
 
 def workload(name: str, settings: NodeSettings) -> Workload[Any]:
-    found = all_workloads().get(name)
+    found = _PREPARING if name == _PREPARING.name else all_workloads().get(name)
     if found is None:
         raise UnknownWorkloadError(name)
     return type(found)(settings[name]) if name in settings else found
+
+
+def announced_preparing() -> WorkloadAnnouncement:
+    """Return the announcement of the workload that makes file systems on scratch disks."""
+    return _announced(_PREPARING, platform.python_version())
 
 
 def announcements(reader: Reader, settings: NodeSettings, run_as: tuple[int, ...] = ()) -> list[WorkloadAnnouncement]:

@@ -15,6 +15,7 @@ from iotide_agent.workloads.base import (
     OutputRefusedError,
     Parsed,
     Place,
+    PlanRefusedError,
     Step,
     StepOutcome,
     Workload,
@@ -77,6 +78,8 @@ class ScratchWorkload(Workload[ScratchOptions]):
     options_type = ScratchOptions
 
     def groups(self, options: ScratchOptions, place: Place) -> list[Group]:
+        if place.step_role is not StepRole.MAKER:
+            raise PlanRefusedError("scratch is planned by the server only; write the plan's block `scratch`")
         packets = _packets(options, {"order": place.facts[ORDER], "fence": place.facts[FENCE]})
         argv = (sys.executable, "-I", "-S", str(_LOAD), str(HELPER), json.dumps(packets))
         made = options.make
