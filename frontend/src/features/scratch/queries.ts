@@ -1,6 +1,9 @@
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
-import { getEvery, post, refetch } from "@/api/requests";
+import { get, getEvery, post, refetch } from "@/api/requests";
 import type { EnableInput } from "@/api/types";
+
+/** File systems of the stripe calculator: those with stripes, and Btrfs for its profiles. */
+const STRIPED = ["ext4", "xfs", "btrfs"] as const;
 
 /** Scratch sets of a node by name. Its agent announces them, and enabling changes the node. */
 export function scratchSetsQuery(nodeId: number) {
@@ -10,6 +13,23 @@ export function scratchSetsQuery(nodeId: number) {
       (await getEvery("/api/v1/scratch-sets", { query: { node_id: nodeId }, signal })).sort((a, b) =>
         a.name.localeCompare(b.name),
       ),
+  });
+}
+
+/** Scratch sets of all nodes of a cluster. */
+export function clusterScratchSetsQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["node", "scratch", clusterId],
+    queryFn: ({ signal }) => getEvery("/api/v1/scratch-sets", { query: { cluster_id: clusterId }, signal }),
+  });
+}
+
+export function stripesQuery(layout: string) {
+  return queryOptions({
+    queryKey: ["stripes", layout],
+    queryFn: ({ signal }) => get("/api/v1/stripes", { query: { layout, filesystem: STRIPED }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
   });
 }
 
