@@ -25,7 +25,6 @@ export default function StripesRoute() {
             label={t`Layout`}
             maxLength={100}
             name="layout"
-            required
           />
           <Button type="submit">{t`Calculate`}</Button>
         </Group>

@@ -36,7 +36,7 @@ function summaryOf(steps: readonly ScratchStep[]): string {
   const made = makes.filter(({ stage }) => stage.run_state === "finished").length;
   const last = steps.at(-1);
   const parts = [t`${made} of ${makes.length} file systems made`];
-  if (last?.stage.does === "clean") parts.push(STEP_WORDS[last.state].word);
+  if (last?.stage.does === "clean" && last.state !== "later") parts.push(STEP_WORDS[last.state].word);
   return parts.join(", ");
 }
 

@@ -1,9 +1,6 @@
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, post, refetch } from "@/api/requests";
-import type { EnableInput } from "@/api/types";
-
-/** File systems of the stripe calculator: those with stripes, and Btrfs for its profiles. */
-const STRIPED = ["ext4", "xfs", "btrfs"] as const;
+import type { EnableInput, Stripes } from "@/api/types";
 
 /** Scratch sets of a node by name. Its agent announces them, and enabling changes the node. */
 export function scratchSetsQuery(nodeId: number) {
@@ -24,14 +21,18 @@ export function clusterScratchSetsQuery(clusterId: number) {
   });
 }
 
+/** Numbers of a layout, with the mkfs commands of Btrfs for its own profiles, else of ext4 and XFS. */
 export function stripesQuery(layout: string) {
+  const filesystem: Filesystem[] = layout.trim().startsWith("btrfs") ? ["btrfs"] : ["ext4", "xfs"];
   return queryOptions({
     queryKey: ["stripes", layout],
-    queryFn: ({ signal }) => get("/api/v1/stripes", { query: { layout, filesystem: STRIPED }, signal }),
+    queryFn: ({ signal }) => get("/api/v1/stripes", { query: { layout, filesystem }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
 }
+
+type Filesystem = Stripes["mkfs"][number]["filesystem"];
 
 interface Enabling {
   readonly setId: number;

@@ -56,7 +56,7 @@ function Layouts({ disks, scratch, onChange }: InputsProps & { readonly disks: n
           <Boxes names={common} />
         </Checkbox.Group>
         <NativeSelect
-          data={CHUNKS.map((value) => ({ value, label: `${value}iB` }))}
+          data={CHUNKS.map((value) => ({ value, label: value.replace(/[KM]/, " $&iB") }))}
           description={t`Of the check boxes. Layouts chosen with another chunk stay.`}
           label={t`Chunk`}
           maw={240}

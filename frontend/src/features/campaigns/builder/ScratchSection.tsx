@@ -1,7 +1,6 @@
 /** Scratch disks as an axis of the campaign: its node makes each layout and file system before the runs. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { List, NativeSelect, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { Preview, ScratchSet } from "@/api/types";
@@ -38,7 +37,7 @@ export function ScratchSection({ draft, sets, preview, onChange }: ScratchSectio
       <Section
         actions={<TextLink to="/tools/stripes" underline="always">{t`Stripe calculator`}</TextLink>}
         description={t`Each combination of layout, file system and options is a stage. The node makes it before its runs, and wipes the disks at the end.`}
-        title={t`Scratch disks`}
+        title={t`Layouts and file systems`}
       >
         <Stack>
           <Loaded query={sets}>
@@ -140,9 +139,7 @@ function NoSets() {
       </List>
       <Command label={t`Copy the adopt command`} text={ADOPT} />
       <Hint>
-        <Trans>
-          <DocsLink>Documentation</DocsLink> has the details.
-        </Trans>
+        <DocsLink>{t`Documentation`}</DocsLink>
       </Hint>
     </Stack>
   );
