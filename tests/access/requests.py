@@ -202,6 +202,7 @@ _TARGETS = {
     "DELETE /targets/{target_id}/drain": _SHOWN,
     "GET /workloads": _OWN,
     "GET /scratch-sets": _LISTED,
+    "GET /stripes": Request(Ownership.UNOWNED, query="layout=raid5:4x64K", shows=False),
     "POST /scratch-sets/{set_id}/enable": Request(
         body=lambda ids: {
             "name": "alpha-bays",

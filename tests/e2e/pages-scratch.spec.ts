@@ -1,7 +1,10 @@
-/** Scratch sets on a node's page. No node of the tests has a root helper, so the list is given. */
+/**
+ * Scratch sets on a node's page, in the campaign builder and on a campaign's page, and the stripe calculator. No node of
+ * the tests has a root helper, so sets and stages are given.
+ */
 
 import { expect, type Page, test } from "@playwright/test";
-import { look, openLoggedIn, shown } from "./look";
+import { heading, look, openLoggedIn, shown } from "./look";
 import { items } from "./surroundings";
 
 const DISK = {
@@ -87,6 +90,136 @@ test("scratch sets", async ({ browser, request }) => {
       await page.getByRole("button", { name: "Scratch sets" }).click();
       await expect(page.getByText(/^sudo iotide-agent scratch adopt/)).toBeVisible();
     },
+  });
+  await page.context().close();
+});
+
+const RAID = "raid5 3x64K / ext4 / aligned / noatime";
+const SINGLE = "single / ext4 / default / noatime";
+const MADE = {
+  ordinal: 1,
+  is_new_layout: true,
+  unit_blocks: 0,
+  width_blocks: 0,
+  make_seconds_estimated: 420,
+};
+const PREVIEW = {
+  node_name: "node-1",
+  set_name: "flash",
+  stages: [1, 2].flatMap((round) => [
+    { ...MADE, round, variant: SINGLE },
+    { ...MADE, round, variant: RAID, unit_blocks: 16, width_blocks: 32, make_seconds_estimated: 19_800 },
+  ]),
+  left_out: [
+    { variant: "single / ext4 / aligned / noatime", reason: "single has no stripe; use default" },
+    {
+      variant: "lvm stripe 2x64K on raid5 4x64K / ext4 / default / noatime",
+      reason: "lvm stripe 2x64K on raid5 4x64K needs 8 disks, but the set has 3; adopt more disks",
+    },
+  ],
+  make_seconds_estimated: 40_440,
+};
+
+/** Previews of the same plan on an ordinary target, with the stages that a node would make. */
+async function givePreviews(page: Page, target: string): Promise<void> {
+  await page.route("**/api/v1/campaigns/preview", async (route) => {
+    const { scratch, ...plan } = route.request().postDataJSON();
+    const response = await route.fetch({ postData: { ...plan, targets: [target] } });
+    await route.fulfill({
+      response,
+      json: { ...(await response.json()), scratch: scratch ? PREVIEW : null },
+    });
+  });
+}
+
+test("scratch disks in the campaign builder", async ({ browser, request }) => {
+  const nodes = await items<{ id: number; name: string; cluster_id: number }>(request, "nodes");
+  const node = nodes.find(({ name }) => name === "node-1");
+  const [target] = await items<{ id: number; name: string }>(
+    request,
+    `targets?cluster_id=${node?.cluster_id}`,
+  );
+  const page = await openLoggedIn(browser);
+  await giveSets(page, announced(node?.id ?? 0, node?.cluster_id ?? 0));
+  await givePreviews(page, target?.name ?? "");
+  const path = `/campaigns/new?cluster=${node?.cluster_id}`;
+  const builder = { path, sign: heading("Workloads") };
+  const act = async (page: Page) => {
+    await page.getByRole("textbox", { name: "Campaign name" }).fill("layouts");
+    await page.getByRole("button", { name: "Add create" }).click();
+    await page.getByRole("button", { name: /^Scratch disks/ }).click();
+    await page.getByLabel("Set of disks").selectOption("node-1/flash");
+    await page.getByRole("checkbox", { name: "raid5 3x64K" }).check();
+    await page.getByRole("checkbox", { name: "ext3" }).check();
+    await page.getByRole("checkbox", { name: /^aligned/ }).check();
+    await expect(page.getByText(/This campaign erases 3 disks of node-1.flash: ZC1A2B01/)).toBeVisible();
+    await expect(page.getByRole("table", { name: "Variants on scratch disks" })).toBeVisible();
+  };
+  await look(page, { name: "scratch-builder", ...builder, act });
+  const table = shown((page) => page.getByRole("table", { name: "Variants on scratch disks" }));
+  await look(page, { name: "scratch-review", path: `${path}&step=review`, sign: table });
+  await page.evaluate(() => sessionStorage.clear());
+  await giveSets(page, []);
+  await look(page, {
+    name: "scratch-builder-none",
+    ...builder,
+    act: async (page) => {
+      await page.getByRole("button", { name: /^Scratch disks/ }).click();
+      await expect(page.getByText(/^sudo iotide-agent scratch adopt/)).toBeVisible();
+    },
+  });
+  await page.context().close();
+});
+
+const STAGE = {
+  pause: null,
+  paused_at: null,
+  opened_at: null,
+  confirmed_by: null,
+  state: "open",
+  cancelled: 0,
+};
+const MAKE = { ...STAGE, does: "make", runs: 1, ended: 1 };
+const MEASURE = { ...STAGE, does: "measure", runs: 4, ended: 4, run_id: null, run_state: null };
+const STAGES = [
+  { ...MAKE, variant: SINGLE, run_id: 1, run_state: "finished" },
+  { ...MEASURE, variant: SINGLE },
+  { ...MAKE, variant: RAID, run_id: 2, run_state: "failed" },
+  { ...MEASURE, variant: RAID, cancelled: 4 },
+  { ...MAKE, variant: "lvm stripe 3x256K / xfs / default / noatime", run_id: 3, run_state: "finished" },
+  { ...MEASURE, variant: "lvm stripe 3x256K / xfs / default / noatime", ended: 1 },
+  { ...MAKE, does: "clean", variant: "clean", run_id: 4, run_state: "waiting", state: "held", ended: 0 },
+].map((stage, index) => ({ ...stage, ordinal: index + 1 }));
+
+test("steps of a campaign on scratch disks", async ({ browser, request }) => {
+  const [campaign] = await items(request, "campaigns?state=finished");
+  const page = await openLoggedIn(browser);
+  await page.route(`**/api/v1/campaigns/${campaign?.id}`, async (route) => {
+    const response = await route.fetch();
+    const shown = await response.json();
+    const plan = { ...shown.plan, scratch: { rounds: 1 } };
+    await route.fulfill({ response, json: { ...shown, plan, stages: STAGES } });
+  });
+  await look(page, {
+    name: "scratch-steps",
+    path: `/campaigns/${campaign?.id}?tab=runs`,
+    sign: shown((page) => page.getByRole("table", { name: "Steps on the scratch disks" })),
+  });
+  await page.context().close();
+});
+
+test("stripe calculator", async ({ browser }) => {
+  const page = await openLoggedIn(browser);
+  const commands = shown((page) => page.getByRole("table", { name: /^mkfs commands/ }));
+  await look(page, {
+    name: "stripes",
+    path: "/tools/stripes?layout=lvm-stripe:3x256K/raid5:5x64K",
+    sign: commands,
+  });
+  await look(page, {
+    name: "stripes-impossible",
+    path: "/tools/stripes?layout=raid5:2x64K",
+    sign: shown((page) => page.getByRole("alert")),
   });
   await page.context().close();
 });

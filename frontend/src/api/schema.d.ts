@@ -927,6 +927,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stripes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["show_stripes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workloads": {
         parameters: {
             query?: never;
@@ -3804,6 +3820,14 @@ export interface components {
         };
         /** @enum {string} */
         MissedFirings: "skip" | "run_once";
+        MkfsOutput: {
+            filesystem: components["schemas"]["Filesystem"];
+            align: components["schemas"]["Alignment"];
+            command: string[] | null;
+            unit_blocks: number | null;
+            width_blocks: number | null;
+            problem: string | null;
+        };
         /** @enum {string} */
         Mode: "shared" | "exclusive";
         MountFacts: {
@@ -4551,7 +4575,7 @@ export interface components {
             node_id: number;
             node_name: string;
             role: components["schemas"]["OrderRole"];
-            step_role: ("sender" | "receiver") | null;
+            step_role: ("sender" | "receiver" | "maker") | null;
             state: components["schemas"]["OrderState"];
             progress: number | null;
             phase: string;
@@ -4714,7 +4738,7 @@ export interface components {
         ScratchPlan: {
             node: string;
             set: string;
-            layouts: components["schemas"]["LayoutChoice"][];
+            layouts: (string | components["schemas"]["LayoutChoice"])[];
             filesystems: components["schemas"]["FilesystemChoice"][];
             options?: components["schemas"]["Alignment"][];
             mount?: string[];
@@ -5006,6 +5030,9 @@ export interface components {
             confirmed_by: string | null;
             runs: number;
             ended: number;
+            cancelled: number;
+            run_id: number | null;
+            run_state: components["schemas"]["RunState"] | null;
         };
         Standing: {
             node_name: string;
@@ -5043,6 +5070,21 @@ export interface components {
         };
         /** @enum {string} */
         StepRole: "client" | "sender" | "receiver" | "observer" | "maker";
+        StripesOutput: {
+            layout: string;
+            disks: number;
+            data_disks: number;
+            chunk_bytes: number | null;
+            width_bytes: number | null;
+            minimum_io_bytes: number;
+            optimal_io_bytes: number;
+            block_bytes: number;
+            start_multiple_bytes: number;
+            pe_start_bytes: number;
+            lvm_chunk_choices_bytes: number[] | null;
+            mkfs: components["schemas"]["MkfsOutput"][];
+            notes: string[];
+        };
         StuckLoad: {
             order_id: number | null;
             process: string;
@@ -7241,6 +7283,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScratchSetOutput"];
+                };
+            };
+        };
+    };
+    show_stripes: {
+        parameters: {
+            query: {
+                layout: string;
+                filesystem?: components["schemas"]["Filesystem"][] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StripesOutput"];
                 };
             };
         };

@@ -104,6 +104,7 @@ export type Sparkline = Schemas["Sparkline"];
 export type TwoModes = Schemas["TwoModes"];
 export type Stage = Schemas["Stage"];
 export type StepRecord = Schemas["StepRecord"];
+export type Stripes = Schemas["StripesOutput"];
 export type Surface = Schemas["Surface"];
 export type SurfaceSide = Schemas["SurfaceSide"];
 export type SurfaceSource = Schemas["SurfaceSource"];

@@ -9,6 +9,7 @@ import {
   people,
   queue,
   settings,
+  stripes,
   target,
   tokens,
 } from "@/app/routes/places";
@@ -56,6 +57,7 @@ const pages = shell.addChildren([
   peers,
   published,
   glossary,
+  stripes,
   connect,
   settings,
   people,

@@ -20,12 +20,18 @@ export function useDocs(typed: string): Command[] {
       run: () => void navigate({ to: "/glossary", search: { word } }),
     }),
   );
-  return matchCommands([...words, ...documents(() => void navigate({ to: "/glossary" }))], typed);
+  return matchCommands([...words, ...documents((to) => void navigate({ to }))], typed);
 }
 
-function documents(openGlossary: () => void): Command[] {
+function documents(openPage: (to: "/glossary" | "/tools/stripes") => void): Command[] {
   return [
-    { id: "glossary", label: t`Help: all words`, group: "Glossary", run: openGlossary },
+    { id: "glossary", label: t`Help: all words`, group: "Glossary", run: () => openPage("/glossary") },
+    {
+      id: "stripes",
+      label: t`Stripe calculator: stride, su, sw and mkfs of a RAID or LVM layout`,
+      group: "Docs",
+      run: () => openPage("/tools/stripes"),
+    },
     { id: "docs", label: t`Help: documentation`, group: "Docs", run: () => location.assign(DOCS) },
     {
       id: "api",

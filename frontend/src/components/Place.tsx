@@ -14,7 +14,15 @@ interface PlaceProps {
   };
 }
 
+/** Runs that make file systems have no target. */
 export function Place({ of: { node_names, target_names, variant } }: PlaceProps) {
+  if (target_names.length === 0)
+    return (
+      <>
+        {node_names.join(", ")}
+        {variant && <Detail>{variant}</Detail>}
+      </>
+    );
   return (
     <>
       {node_names.join(", ")}

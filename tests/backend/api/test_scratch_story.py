@@ -110,6 +110,32 @@ def test_each_stage_is_made_then_measured_and_the_set_is_cleaned_at_the_end(stor
         ("measure", "single / xfs / default / defaults"),
         ("clean", "clean"),
     ]
+    runs = {run["id"]: run for run in story.person("GET", f"/runs?campaign_id={campaign}")["items"]}
+    by_stage = [(stage["does"], stage["run_state"], runs.get(stage["run_id"], {})) for stage in shown["stages"]]
+    assert [(does, state, run.get("workload")) for does, state, run in by_stage] == [
+        *[("make", "finished", "scratch"), ("measure", None, None)] * 2,
+        ("clean", "finished", "scratch"),
+    ]
+
+
+def test_a_make_has_a_run_page_and_is_no_configuration_of_the_matrix(story: Story) -> None:
+    campaign = campaign_of(story)
+    finish_next(story)
+    shown = story.person("GET", f"/campaigns/{campaign}")
+    run = story.person("GET", f"/runs/{shown['stages'][0]['run_id']}")
+    assert [order["step_role"] for order in run["attempts"][0]["orders"]] == ["maker"]
+    cells = story.person("GET", f"/campaigns/{campaign}/cells")["items"]
+    assert [cell["workload"] for cell in cells] == ["copy", "copy"]
+
+
+def test_no_one_can_choose_the_workload_that_makes_file_systems(story: Story) -> None:
+    assert [item["name"] for item in story.person("GET", "/workloads")["items"]] == ["copy"]
+    plan = {"name": "own", "cluster": "blade", "nodes": ["n1"], "targets": ["n1-bays"]}
+    chosen = {"workloads": [{"workload": "scratch", "options": {"set": "bays", "verb": "clean"}}]}
+    answer = story.client.post(f"{API}/campaigns", json=plan | chosen, headers=story.admin.headers)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (422, "workload_only_prepares")
+    assert error["field"] == "workloads[0].workload"
 
 
 def test_a_failed_make_cancels_its_measurements_only(story: Story) -> None:
@@ -124,6 +150,8 @@ def test_a_failed_make_cancels_its_measurements_only(story: Story) -> None:
         ("cancelled", "scratch_not_made"),
         ("failed", "command_failed"),
     ]
+    stages = story.person("GET", f"/campaigns/{campaign}")["stages"]
+    assert [(stage["run_state"], stage["cancelled"]) for stage in stages[:2]] == [("failed", 0), (None, 1)]
 
 
 def test_a_make_that_left_nothing_mounted_is_not_measured(story: Story) -> None:

@@ -2,7 +2,17 @@
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from iotide_wire.base import Message, Name
 from iotide_wire.scratch_vocabulary import (
@@ -162,6 +172,13 @@ def _parts_of(layout: Layout) -> dict[str, object]:
             return {"start": layout.start}
 
 
+class _AlsoText:
+    """Adds the text form to the JSON schema of a layout."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string", "maxLength": 100, "examples": ["raid5 4x64K"]}, handler(schema)]}
+
+
 class FilesystemChoice(Message):
     """One file system: `ext4`, `{ext3: {data: [ordered, journal]}}` or `{btrfs: raid1}`.
 
@@ -250,7 +267,7 @@ class ScratchPlan(Message):
 
     node: Name
     set: Name
-    layouts: Annotated[list[LayoutChoice], Field(min_length=1, max_length=100)]
+    layouts: Annotated[list[Annotated[LayoutChoice, _AlsoText()]], Field(min_length=1, max_length=100)]
     filesystems: Annotated[list[FilesystemChoice], Field(min_length=1, max_length=20)]
     options: Annotated[list[Alignment], Field(min_length=1, max_length=3)] = Field(
         default_factory=lambda: [Alignment.DEFAULT]

@@ -120,6 +120,10 @@ ROLES_NOT_OFFERED = ErrorKind(422, "roles_not_offered", field="{field}", shows="
     "{field}: {workload} does all of its work on each node and has no sender and receiver",
     "remove roles, or use a workload that sends from one node to another, such as stream",
 )
+WORKLOAD_ONLY_PREPARES = ErrorKind(422, "workload_only_prepares", field="{field}", shows="workload").says(
+    "{field}: {workload} only prepares stages and measures nothing",
+    "remove it; a plan's block scratch makes and cleans file systems",
+)
 SENDER_RECEIVES = ErrorKind(422, "sender_receives", field="{field}", shows="node").says(
     "{field}: {node} would send to itself",
     "name two nodes, or remove roles; each node then sends to itself",

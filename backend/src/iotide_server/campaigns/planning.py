@@ -20,6 +20,7 @@ from iotide_server.campaigns.errors import (
     RECEIVER_UNREACHABLE,
     ROLES_NOT_OFFERED,
     TARGET_NOT_ON_NODE,
+    WORKLOAD_ONLY_PREPARES,
 )
 from iotide_server.campaigns.option_sets import Amounts, OptionSets
 from iotide_server.campaigns.planned import (
@@ -50,6 +51,7 @@ from iotide_wire.expressions import (
     Expression,
     ExpressionError,
 )
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy
 from iotide_wire.units import MIB
 
@@ -130,7 +132,9 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
 
 
 def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[str, Node]) -> None:
-    """Raise ROLES_NOT_OFFERED or RECEIVER_UNREACHABLE."""
+    """Raise WORKLOAD_ONLY_PREPARES, ROLES_NOT_OFFERED or RECEIVER_UNREACHABLE."""
+    if StepRole.MAKER in workload.step_roles:
+        raise WORKLOAD_ONLY_PREPARES(field=f"{wanted.field}.workload", workload=workload.name)
     if not set(wanted.roles) <= set(workload.step_roles):
         raise ROLES_NOT_OFFERED(field=f"{wanted.field}.roles", workload=workload.name)
     for sender, receiver in wanted.node_sets if wanted.roles else ():

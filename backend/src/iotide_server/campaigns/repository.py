@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 import psycopg
-from sqlalchemy import Row, select, text
+from sqlalchemy import Row, exists, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -19,6 +19,7 @@ from iotide_server.campaigns.models import (
     CellTarget,
 )
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
+from iotide_wire.measured import StepRole
 
 AnyRow = Row[Any]
 
@@ -31,9 +32,13 @@ _COLUMNS: Final = """
            campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
            ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'does', does, 'pause', pause,
                         'state', state, 'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
-                        'runs', of_stage.runs, 'ended', of_stage.ended)
+                        'runs', of_stage.runs, 'ended', of_stage.ended, 'cancelled', of_stage.cancelled,
+                        'run_id', CASE WHEN does <> 'measure' THEN of_stage.run_id END,
+                        'run_state', CASE WHEN does <> 'measure' THEN of_stage.run_state END)
                  FROM campaign_stage JOIN LATERAL (
-                     SELECT count(*) AS runs, count(*) FILTER (WHERE run.state NOT IN ('waiting', 'active')) AS ended
+                     SELECT count(*) AS runs, count(*) FILTER (WHERE run.state NOT IN ('waiting', 'active')) AS ended,
+                            count(*) FILTER (WHERE run.state = 'cancelled') AS cancelled,
+                            max(run.id) AS run_id, max(run.state) AS run_state
                      FROM cell JOIN run ON run.cell_id = cell.id
                      WHERE cell.campaign_id = campaign.id AND cell.stage = campaign_stage.ordinal
                  ) AS of_stage ON true
@@ -153,8 +158,9 @@ def lock_campaign(session: Session, campaign_id: int) -> Campaign:
 
 
 def stages_of_cells(session: Session, campaign_id: int) -> dict[int, int]:
-    """Return the stage by cell id, in the order of the plan."""
-    cells = select(Cell.id, Cell.stage).where(Cell.campaign_id == campaign_id).order_by(Cell.ordinal)
+    """Return the stage by id of each cell of the matrix, in the order of the plan."""
+    is_maker = exists().where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.MAKER)
+    cells = select(Cell.id, Cell.stage).where(Cell.campaign_id == campaign_id, ~is_maker).order_by(Cell.ordinal)
     return {row.id: row.stage for row in session.execute(cells)}
 
 

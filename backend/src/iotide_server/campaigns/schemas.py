@@ -11,7 +11,7 @@ from pydantic import Field
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
-from iotide_server.runs.lifecycle import OrderEnd
+from iotide_server.runs.lifecycle import OrderEnd, RunState
 from iotide_server.runs.resources import Mode
 from iotide_wire.base import WrittenTime
 from iotide_wire.messages import OrderState
@@ -82,6 +82,9 @@ class Stage(Output):
     confirmed_by: PersonShown
     runs: int
     ended: Annotated[int, Field(description="Number of its runs that have ended")]
+    cancelled: Annotated[int, Field(description="Number of these that were cancelled")]
+    run_id: Annotated[int | None, Field(description="The run that makes or cleans; null in `measure`")]
+    run_state: Annotated[RunState | None, Field(description="Its state")]
 
 
 class AddedRepeats(Output):

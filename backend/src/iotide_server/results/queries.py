@@ -136,7 +136,9 @@ _CAMPAIGN_CELLS = text(
                               WHERE run.cell_id = cell.id))
             FROM adaptive_cell WHERE cell_id = cell.id) AS adaptive
     FROM cell JOIN workload ON workload.id = cell.workload_id
-    WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id ORDER BY cell.id LIMIT :limit
+    WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id
+      AND NOT EXISTS (SELECT FROM cell_node WHERE cell_id = cell.id AND step_role = 'maker')
+    ORDER BY cell.id LIMIT :limit
     """
 )
 

@@ -82,7 +82,8 @@ class RunOrder(Output):
     node_name: str
     role: OrderRole
     step_role: Annotated[
-        Literal["sender", "receiver"] | None, Field(description="Part of the work; null if the node does all of it")
+        Literal["sender", "receiver", "maker"] | None,
+        Field(description="Part of the work; null if the node does all of it. A maker only prepares scratch disks"),
     ]
     state: OrderState
     progress: Progress

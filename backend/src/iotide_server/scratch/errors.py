@@ -27,6 +27,7 @@ SCRATCH_SET_BUSY = ErrorKind(409, "scratch_set_busy", field="set_id", shows="scr
 SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="mount_point").says(
     "nothing is mounted at {mount_point}, the mount point of scratch set {scratch_set}", "make its file system again"
 )
+LAYOUT_IMPOSSIBLE = ErrorKind(422, "layout_impossible", field="layout").says("{problem}", "{remedy}")
 
 SCRATCH_NOT_ENABLED = ErrorKind(409, "scratch_not_enabled", field="scratch.set", shows="scratch_set").says(
     "scratch set {scratch_set} of {node} is not enabled", "ask an admin of the cluster to enable it on the node's page"

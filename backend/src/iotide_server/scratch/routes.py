@@ -10,6 +10,8 @@ from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.scratch import service
 from iotide_server.scratch.schemas import EnableInput, ScratchSetOutput
+from iotide_server.scratch.stripes import StripesOutput, stripes
+from iotide_wire.scratch_vocabulary import Filesystem
 
 router = APIRouter(tags=["scratch"], route_class=KnownCallerRoute)
 
@@ -39,3 +41,18 @@ def enable_scratch_set(principal: Admin, session: Tx, now: Now, set_id: Id, body
 def disable_scratch_set(principal: Admin, session: Tx, set_id: Id) -> ScratchSetOutput:
     """Nothing may use it. Its target and its results stay. Refused while runs use it."""
     return service.disable(session, principal, set_id)
+
+
+@router.get("/stripes", summary="Calculate the stripes of a layout")
+def show_stripes(
+    _principal: Viewer,
+    layout: Annotated[
+        str,
+        Query(max_length=100, description="As `iotide stripe` reads it", examples=["raid5:4x64K"]),
+    ],
+    filesystem: Annotated[
+        list[Filesystem] | None, Query(max_length=len(Filesystem), description="Default: ext4 and xfs")
+    ] = None,
+) -> StripesOutput:
+    """Return stripes, alignments and mkfs commands. Needs no disks and stores nothing."""
+    return stripes(layout, filesystem)

@@ -16,6 +16,7 @@ from iotide_server.kit.web import Output
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_wire import names as wire_names
 from iotide_wire.expressions import Number
+from iotide_wire.measured import StepRole
 
 MOST_ENTRIES: Final = 500
 APART_FROM_DIGEST: Final = ("metrics", "title", "description", "tool", "breaks_series")
@@ -259,7 +260,7 @@ def catalogue(
     *,
     with_former: bool = False,
 ) -> Slice[Workload]:
-    """Return the workloads of these clusters' nodes, newest first.
+    """Return the workloads of these clusters' nodes, newest first, without those that only prepare stages.
 
     `with_former`: also of campaigns, if no node has them any more.
     """
@@ -276,7 +277,9 @@ def catalogue(
     if with_former:
         asked = {"visible": array_of(visible), "cluster_id": cluster_id}
         is_known = or_(is_known, _IN_CAMPAIGNS.bindparams(**asked))
-    return newest_first(session, select(Workload).where(is_known, Workload.revision > REJECTED), Workload.id, paging)
+    is_offered = ~Workload.step_roles.contains([StepRole.MAKER])
+    statement = select(Workload).where(is_known, is_offered, Workload.revision > REJECTED)
+    return newest_first(session, statement, Workload.id, paging)
 
 
 def entries(session: Session) -> Sequence[Workload]:

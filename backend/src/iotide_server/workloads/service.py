@@ -29,6 +29,7 @@ from iotide_wire.built_in import (
     frozen_defaults,
 )
 from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.measured import StepRole
 from iotide_wire.references import in_place
 from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
@@ -233,7 +234,8 @@ def workload_for(session: Session, name: str, node_ids: Collection[int], *, fiel
     rows = repository.availability(session, node_ids)
     offered = {row.has.node_id: row for row in rows if row.workload.name == name}
     if not offered:
-        remedy = choose_from(name, {row.workload.name for row in rows})
+        chosen_by_plans = {row.workload.name for row in rows if StepRole.MAKER not in row.workload.step_roles}
+        remedy = choose_from(name, chosen_by_plans)
         raise WORKLOAD_NOT_FOUND(name=name, field=field, remedy=remedy)
     reasons = {
         node_name: (offered[node_id].has.unavailable_because or "its agent reports it as unavailable")

@@ -22,6 +22,7 @@ import { campaignQuery, campaignsQuery } from "@/features/campaigns/queries";
 import { scheduleQuery } from "@/features/campaigns/schedules/queries";
 import { templateQuery } from "@/features/campaigns/templates/queries";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
+import { clusterScratchSetsQuery } from "@/features/scratch/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
 import type { Remedy } from "@/lib/remedies";
@@ -189,6 +190,7 @@ function Builder({ cluster, original, remedies, ...props }: BuilderProps) {
   const [nodes, targets, workloads] = useQueries({
     queries: [nodesQuery(cluster.id), targetsQuery(cluster.id), workloadsQuery(cluster.id)],
   });
+  const scratchSets = useQuery(clusterScratchSetsQuery(cluster.id));
   const all = [nodes, targets, workloads];
   const worst = all.find(({ isLoadingError }) => isLoadingError) ?? all.find(({ error }) => error) ?? nodes;
   const offered = nodes.data &&
@@ -206,6 +208,7 @@ function Builder({ cluster, original, remedies, ...props }: BuilderProps) {
             {...found}
             {...props}
             cluster={cluster}
+            scratchSets={scratchSets}
             onScheduled={() => void navigate({ to: "/schedules" })}
             onSubmitted={({ id }) =>
               void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } })

@@ -50,6 +50,13 @@ export const glossary = createRoute({
   component: lazyRouteComponent(() => import("../pages/GlossaryRoute")),
 });
 
+export const stripes = createRoute({
+  getParentRoute: () => shell,
+  path: "tools/stripes",
+  validateSearch: z.object({ layout: text }),
+  component: lazyRouteComponent(() => import("../pages/StripesRoute")),
+});
+
 export const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",

@@ -19,6 +19,7 @@ import { PausePanel } from "./PausePanel";
 import { ProgressSection } from "./ProgressSection";
 import { cancelCampaign } from "./queries";
 import { ResultsTable } from "./ResultsTable";
+import { ScratchSteps } from "./ScratchSteps";
 
 const CAMPAIGN_TABS = ["results", "runs", "timeline", "plan"] as const;
 type CampaignTab = (typeof CAMPAIGN_TABS)[number];
@@ -57,6 +58,7 @@ export function CampaignView(props: CampaignViewProps) {
       {!isPublished && isOpen(campaign) && (
         <ProgressSection activeRuns={activeRuns} campaign={campaign} waitingRuns={waitingRuns} />
       )}
+      {!isPublished && <ScratchSteps campaign={campaign} />}
       <Tabs
         onChange={(chosen) => onTab(CAMPAIGN_TABS.find((known) => known === chosen) ?? "results")}
         value={tab}

@@ -40,7 +40,8 @@ export function ProgressSection({ campaign, activeRuns, waitingRuns }: ProgressS
 }
 
 function StageBand({ stages }: { stages: readonly Stage[] }) {
-  if (stages.length === 0) return null;
+  // Those on scratch disks have a table of their own.
+  if (stages.length === 0 || stages.some(({ does }) => does === "make")) return null;
   return (
     <Group aria-label={t`Stages`} component="ol" gap="sm" m={0} p={0} style={{ listStyle: "none" }}>
       {stages.map((stage) => (

@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
+import { placeWords } from "@/lib/placeWords";
 import { formatDuration } from "@/lib/units";
 import type { LaneBar, LaneKind } from "@/plots/lanes";
 
@@ -119,7 +120,7 @@ function describeSpan(order: TimelineOrder, { kind, from, to }: Span): string[] 
   const attempt = order.attempt > 1 ? t`, attempt ${order.attempt}` : "";
   return [
     t`run ${order.run_id}: ${order.workload}, repeat ${order.repeat}${attempt}`,
-    t`${order.node_name} on ${order.target_names.join(", ")}`,
+    placeWords([order.node_name], order.target_names),
     t`${(kind === "broken" && order.outcome) || kind} for ${lasting(from, to)}`,
   ];
 }

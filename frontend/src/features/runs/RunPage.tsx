@@ -17,6 +17,7 @@ import { FactsTable, ScrollTable } from "@/components/ScrollTable";
 import { useMay, useMayRun } from "@/components/session";
 import { Seconds, When } from "@/components/values";
 import { optionValue } from "@/lib/options";
+import { placeWords } from "@/lib/placeWords";
 import { elapsedSeconds, formatExactTime, formatLogTime } from "@/lib/time";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
@@ -92,7 +93,7 @@ function Trail({ run }: { run: RunDetail }) {
   return (
     <Trans>
       <CampaignLink id={run.campaign_id} name={run.campaign_name} underline="always" /> · {run.workload} ·
-      repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}{" "}
+      repeat {run.repeat} · {placeWords(run.node_names, run.target_names)}{" "}
       <OriginBadge clusterId={run.cluster_id} />
     </Trans>
   );

@@ -1,6 +1,6 @@
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
-import { getEvery, post, refetch } from "@/api/requests";
-import type { EnableInput } from "@/api/types";
+import { get, getEvery, post, refetch } from "@/api/requests";
+import type { EnableInput, Stripes } from "@/api/types";
 
 /** Scratch sets of a node by name. Its agent announces them, and enabling changes the node. */
 export function scratchSetsQuery(nodeId: number) {
@@ -12,6 +12,27 @@ export function scratchSetsQuery(nodeId: number) {
       ),
   });
 }
+
+/** Scratch sets of all nodes of a cluster. */
+export function clusterScratchSetsQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["node", "scratch", clusterId],
+    queryFn: ({ signal }) => getEvery("/api/v1/scratch-sets", { query: { cluster_id: clusterId }, signal }),
+  });
+}
+
+/** Numbers of a layout, with the mkfs commands of Btrfs for its own profiles, else of ext4 and XFS. */
+export function stripesQuery(layout: string) {
+  const filesystem: Filesystem[] = layout.trim().startsWith("btrfs") ? ["btrfs"] : ["ext4", "xfs"];
+  return queryOptions({
+    queryKey: ["stripes", layout],
+    queryFn: ({ signal }) => get("/api/v1/stripes", { query: { layout, filesystem }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
+type Filesystem = Stripes["mkfs"][number]["filesystem"];
 
 interface Enabling {
   readonly setId: number;

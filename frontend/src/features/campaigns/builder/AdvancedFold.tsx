@@ -33,7 +33,7 @@ export function AdvancedFold({ clusterId, draft, nodes, onChange, schedule, temp
       usual={t`conditions, stages, monitored nodes, templates`}
     >
       <ConditionsSection draft={draft} onChange={onChange} />
-      <StagesSection draft={draft} onChange={onChange} />
+      {(!draft.scratch || draft.stages.length > 0) && <StagesSection draft={draft} onChange={onChange} />}
       <ObserversSection draft={draft} nodes={nodes} onChange={onChange} />
       {!schedule && <TemplatesSection clusterId={clusterId} usedId={templateId} />}
     </Fold>

@@ -7,11 +7,13 @@ import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "@/api/errors";
 import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types";
 import { ConfirmButton } from "@/components/buttons";
+import { Section } from "@/components/Page";
 import { previewQuery } from "../queries";
 import { SaveTemplate } from "../templates/TemplatesSection";
 import { AdvancedFold } from "./AdvancedFold";
 import { chooseWhen, type StoredSchedule } from "./calendar";
 import { type Draft, draftOf, EMPTY_DRAFT, emptyDraft, missingParts, planOf, refusedOption } from "./draft";
+import { ErasedDisks } from "./ErasedDisks";
 import { useIdempotencyKey } from "./idempotencyKey";
 import { useKeptDraft } from "./keptDraft";
 import { MatrixSection } from "./MatrixSection";
@@ -20,6 +22,8 @@ import { PlanFile } from "./PlanFile";
 import { PreviewPanel } from "./PreviewPanel";
 import { ReadyMade } from "./ReadyMade";
 import { RepeatsSection } from "./RepeatsSection";
+import { ScratchSection, type SetsQuery } from "./ScratchSection";
+import { ScratchVariants } from "./ScratchVariants";
 import { StepBar } from "./StepBar";
 import { StepLinks } from "./StepLinks";
 import { Submits } from "./Submits";
@@ -35,6 +39,7 @@ interface CampaignBuilderProps {
   readonly nodes: readonly Node[];
   readonly targets: readonly Target[];
   readonly workloads: readonly Workload[];
+  readonly scratchSets: SetsQuery;
   readonly step: BuilderStep;
   /** Plan of the campaign to duplicate. */
   readonly original: CampaignPlan | undefined;
@@ -90,6 +95,7 @@ export function CampaignBuilder({ cluster, draftKey, step, ...props }: CampaignB
         missing={missing}
         preview={plan && preview.data}
         step={step}
+        warning={<ErasedDisks scratch={draft.scratch} sets={props.scratchSets.data ?? []} />}
       >
         <Submits {...shared} forget={forget} step={step} />
       </StepBar>
@@ -105,7 +111,10 @@ function startOf({ original, schedule, isNightly, ...offer }: Start): Draft {
 }
 
 interface StepProps
-  extends Pick<CampaignBuilderProps, "nodes" | "targets" | "workloads" | "schedule" | "templateId"> {
+  extends Pick<
+    CampaignBuilderProps,
+    "nodes" | "targets" | "workloads" | "scratchSets" | "schedule" | "templateId"
+  > {
   readonly clusterId: number;
   readonly draft: Draft;
   readonly missing: readonly string[];
@@ -124,6 +133,12 @@ function WhatStep({ draft, onChange, preview, ...props }: StepProps) {
         <ReadyMade draft={draft} onChange={onChange} workloads={props.workloads} />
       )}
       <PlacesSection draft={draft} nodes={props.nodes} onChange={onChange} targets={props.targets} />
+      <ScratchSection
+        draft={draft}
+        onChange={onChange}
+        preview={draft.scratch && !preview.error ? preview.data : undefined}
+        sets={props.scratchSets}
+      />
       <WorkloadsSection
         draft={draft}
         onChange={onChange}
@@ -152,6 +167,11 @@ function ReviewStep({ draft, onChange, missing, preview, plan, clusterId, ...pro
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 8 }}>
         <Stack>
+          {shown?.scratch && (
+            <Section title={t`Scratch disks`}>
+              <ScratchVariants preview={shown.scratch} />
+            </Section>
+          )}
           {shown && <MatrixSection preview={shown} />}
           {plan && (
             <PlanFile

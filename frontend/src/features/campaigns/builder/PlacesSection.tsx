@@ -5,6 +5,7 @@ import { Section } from "@/components/Page";
 import { formatValue } from "@/lib/units";
 import { type Draft, doubledCounts, pickNodes } from "./draft";
 import { PickList } from "./PickList";
+import { placeOf } from "./scratch";
 
 interface PlacesSectionProps {
   readonly draft: Draft;
@@ -26,7 +27,10 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
         />
         <PickList
           empty={t`This cluster has no targets yet. Select mounts on the cluster page.`}
-          items={targets.map((target) => ({ name: target.name, detail: describeTarget(target) }))}
+          items={[
+            ...(draft.scratch ? [{ name: placeOf(draft.scratch), detail: t`made by the campaign` }] : []),
+            ...targets.map((target) => ({ name: target.name, detail: describeTarget(target) })),
+          ]}
           label={t`Targets`}
           onPick={(picked) => onChange({ ...draft, targets: picked })}
           picked={draft.targets}

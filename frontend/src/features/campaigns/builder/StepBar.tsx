@@ -13,16 +13,19 @@ interface StepBarProps {
   readonly missing: readonly string[];
   readonly preview: Preview | undefined;
   readonly error: Error | null;
+  /** What submitting destroys. */
+  readonly warning?: ReactNode;
   readonly discard: ReactNode;
   /** Submits the plan. */
   readonly children: ReactNode;
 }
 
-export function StepBar({ step, missing, preview, error, discard, children }: StepBarProps) {
+export function StepBar({ step, missing, preview, error, warning, discard, children }: StepBarProps) {
   const problem = missing[0] ?? error?.message;
   const isRefused = missing.length === 0 && error !== null;
   return (
     <Group className="iotide-actions" justify="space-between">
+      {warning}
       <Text flex={1} role="status" size="sm" {...(isRefused && { c: "var(--mantine-color-error)" })}>
         {problem ?? (preview && summaryOf(preview))}
       </Text>

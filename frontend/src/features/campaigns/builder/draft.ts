@@ -28,6 +28,7 @@ import {
   TOGETHER,
 } from "./repeating";
 import { hasRoleProblem, RoleSets } from "./roles";
+import { scratchProblems } from "./scratch";
 
 export interface Choice extends FormValue {
   /** Stable while others are added and removed. */
@@ -68,7 +69,7 @@ export const KeptDraft = z.object({
   coolDown: z.string(),
   quiet: z._default(DraftQuiet, FLAGGED),
   stages: z.array(DraftStage),
-  /** File systems that a node makes, as an earlier plan has them; the builder keeps them. */
+  /** File systems that a node makes on scratch disks; also has what an earlier plan sets and the form does not show. */
   scratch: z.optional(z.custom<NonNullable<CampaignPlan["scratch"]>>()),
   timeLimit: z.string(),
   attemptsAllowed: Count,
@@ -209,6 +210,7 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
       t`Choose two different nodes, a sender and a receiver.`,
     ],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), t`Correct the options marked in red.`],
+    ...scratchProblems(draft.scratch).map((text) => [true, text] as const),
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
 }

@@ -7,6 +7,7 @@ import type { Principal } from "@/api/types";
 import type { Remedy } from "@/lib/remedies";
 import { type Draft, KeptDraft } from "./draft";
 import { placesOf } from "./places";
+import { placeOf } from "./scratch";
 
 const Kept = z.object({ clusterId: z.number(), draft: KeptDraft });
 
@@ -66,7 +67,10 @@ export function useKeptDraft({ key, clusterId, start, nodes, targets }: Place) {
       ...found,
       nodes: onlyOffered(found.nodes, nodes),
       observers: onlyOffered(found.observers, nodes),
-      targets: onlyOffered(found.targets, targets),
+      targets: onlyOffered(
+        found.targets,
+        found.scratch ? [...targets, { name: placeOf(found.scratch) }] : targets,
+      ),
     };
   });
   function change(next: Draft): void {

@@ -1,0 +1,72 @@
+/** Stages of a campaign on scratch disks as steps: make a file system, measure on it, and clean at the end. */
+
+import { t } from "@lingui/core/macro";
+import type { MantineColor } from "@mantine/core";
+import type { Stage } from "@/api/types";
+
+export interface ScratchStep {
+  /** The stage that makes the file system or cleans the set. */
+  readonly stage: Stage;
+  /** Runs on what was made; undefined for the cleaning. */
+  readonly measured: Stage | undefined;
+  /** From 1; how often the variant was made before, plus one. */
+  readonly round: number;
+  readonly state: StepState;
+}
+
+export type StepState = keyof typeof STEP_WORDS;
+
+interface StepWords {
+  readonly word: string;
+  readonly color: MantineColor;
+}
+
+export const STEP_WORDS = {
+  later: { word: t`later`, color: "gray" },
+  queued: { word: t`queued`, color: "gray" },
+  making: { word: t`making`, color: "tide" },
+  made: { word: t`made`, color: "tide" },
+  open: { word: t`open`, color: "tide" },
+  ended: { word: t`ended`, color: "green" },
+  not_made: { word: t`not made`, color: "red" },
+  not_measured: { word: t`not measured`, color: "red" },
+  cancelled: { word: t`cancelled`, color: "orange" },
+  cleaning: { word: t`cleaning`, color: "tide" },
+  cleaned: { word: t`cleaned`, color: "green" },
+  not_cleaned: { word: t`not cleaned`, color: "red" },
+} as const satisfies Record<string, StepWords>;
+
+/** Return the steps in order; empty if an operator prepares the stages, or nobody. */
+export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
+  const rounds = new Map<string, number>();
+  return stages.flatMap((stage, index) => {
+    if (stage.does === "measure") return [];
+    const round = (rounds.get(stage.variant) ?? 0) + 1;
+    rounds.set(stage.variant, round);
+    const measured = stage.does === "make" ? stages[index + 1] : undefined;
+    return { stage, measured, round, state: stateOf(stage, measured) };
+  });
+}
+
+function stateOf(stage: Stage, measured: Stage | undefined): StepState {
+  const isMake = stage.does === "make";
+  switch (stage.run_state) {
+    case "active":
+      return isMake ? "making" : "cleaning";
+    case "finished":
+      return isMake ? measuredState(measured) : "cleaned";
+    case "failed":
+      return isMake ? "not_made" : "not_cleaned";
+    case "cancelled":
+      return "cancelled";
+    default:
+      return stage.state === "open" ? "queued" : "later";
+  }
+}
+
+function measuredState(measured: Stage | undefined): StepState {
+  if (!measured) return "made";
+  const { state, runs, ended, cancelled } = measured;
+  if (ended === runs) return cancelled === runs ? "not_measured" : "ended";
+  return state === "open" ? "open" : "made";
+}
