@@ -98,7 +98,6 @@ const RAID = "raid5 3x64K / ext4 / aligned / noatime";
 const SINGLE = "single / ext4 / default / noatime";
 const MADE = {
   ordinal: 1,
-  is_new_layout: true,
   unit_blocks: 0,
   width_blocks: 0,
   make_seconds_estimated: 420,

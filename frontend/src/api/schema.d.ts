@@ -4799,7 +4799,6 @@ export interface components {
             ordinal: number;
             round: number;
             variant: string;
-            is_new_layout: boolean;
             unit_blocks: number;
             width_blocks: number;
             make_seconds_estimated: number | null;

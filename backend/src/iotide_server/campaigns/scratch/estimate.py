@@ -50,7 +50,7 @@ class MakeSeconds:
 
 
 def make_seconds(scratch: ScratchPlan, stage: MadeStage, rates: DiskRates) -> MakeSeconds:
-    """Return the seconds of one stage. Layouts are assembled, synchronised and wiped once for all their stages.
+    """Return the seconds of one stage, in which layout and file system are made anew and wiped.
 
     `resync = member bytes / min(disk rate, speed_limit_max)` (md(4)): 5.6 h for 3 TB at 150 MB/s. Zeroing members
     takes `member bytes / disk rate`.
@@ -64,8 +64,6 @@ def make_seconds(scratch: ScratchPlan, stage: MadeStage, rates: DiskRates) -> Ma
         mkfs += (size_bytes * INODE_TABLE_RATIO + min(LARGEST_JOURNAL_BYTES, size_bytes / 64)) / rate
     filled_ratio = (scratch.fill_ratio or 0.0) + (1.0 if scratch.precondition == "fill" else 0.0)
     fill = filled_ratio * size_bytes / rate
-    if not stage.is_new_layout:
-        return MakeSeconds(mkfs=mkfs, fill=fill)
     has_layers = layout.kind not in {LayoutKind.SINGLE, LayoutKind.BTRFS}
     return MakeSeconds(
         assemble=ASSEMBLE_SECONDS * (1 + (layout.kind is LayoutKind.LVM_MD)) if has_layers else 0.0,

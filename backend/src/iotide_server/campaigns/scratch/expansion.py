@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -52,14 +52,12 @@ class MadeStage:
 
     Attributes:
         round: from 1.
-        is_new_layout: arrays and volumes are made again; otherwise only the file system is.
         blocks: geometry after mkfs.
         size_bytes: of the file system; None if unknown.
     """
 
     variant: str
     round: int
-    is_new_layout: bool
     make: ScratchMake
     blocks: Blocks
     size_bytes: int | None
@@ -137,11 +135,8 @@ def _combinations(plan: ScratchPlan) -> Iterator[_Combination]:
 
 def _in_rounds(cells: Sequence[MadeStage], rounds: int) -> Iterator[MadeStage]:
     for number in range(1, rounds + 1):
-        previous = None
         for cell in cells if number % 2 else reversed(cells):
-            layout = cell.make.layout
-            yield MadeStage(cell.variant, number, layout != previous, cell.make, cell.blocks, cell.size_bytes)
-            previous = layout
+            yield replace(cell, round=number)
 
 
 def _variant(plan: ScratchPlan, combination: _Combination) -> str:
@@ -188,7 +183,7 @@ def _cell(plan: ScratchPlan, combination: _Combination, variant: str, known: Ann
     is_discarding = plan.precondition == "discard"
     fs = ScratchFilesystem(type=kind, align=align, data=data, discard=is_discarding, size_percent=plan.size_percent)
     make = ScratchMake(layout=made, fs=fs, mount=mount_options)
-    return MadeStage(variant, 1, is_new_layout=True, make=make, blocks=blocks, size_bytes=size_bytes)
+    return MadeStage(variant, 1, make=make, blocks=blocks, size_bytes=size_bytes)
 
 
 def _check_profile(choice: LayoutChoice, filesystem: FilesystemChoice) -> None:

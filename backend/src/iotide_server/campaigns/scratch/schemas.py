@@ -13,7 +13,6 @@ class ScratchStageOutput(Output):
     ordinal: int
     round: int
     variant: Annotated[str, Field(examples=["raid5 4x64K / ext4 / aligned / noatime"])]
-    is_new_layout: Annotated[bool, Field(description="Arrays and volumes are made again, not just the file system")]
     unit_blocks: Annotated[int, Field(description="Stride or stripe unit; 0: none")]
     width_blocks: Annotated[int, Field(description="Stripe width; 0: none")]
     make_seconds_estimated: Annotated[float | None, Field(description="Null if the disks are unknown")]

@@ -102,7 +102,7 @@ it("names what is missing", () => {
 });
 
 it("adds the time of all rounds of a variant, unknown if one of them is", () => {
-  const made = { unit_blocks: 16, width_blocks: 48, is_new_layout: true };
+  const made = { unit_blocks: 16, width_blocks: 48 };
   const stage = (round: number, variant: string, seconds: number | null) => ({
     ...{ ...made, ordinal: round, round, variant, make_seconds_estimated: seconds },
   });
