@@ -166,17 +166,17 @@ def run_host(tally: Tally) -> None:
     tally.end(status == 0)
 
 
-def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
+def follow(command: Sequence[str], tally: Tally, limit_seconds: float = LIMIT_SECONDS) -> tuple[str, int]:
     """Run a command, print and count its lines; return its line with `lab-exit`, if any, and its exit status.
 
-    The command ends after LIMIT_SECONDS, and with this program.
+    The command ends after the limit, and with this program.
     """
     ending = ""
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
     ) as process:
         assert process.stdout is not None
-        timer = Timer(LIMIT_SECONDS, process.kill)
+        timer = Timer(limit_seconds, process.kill)
         timer.start()
         try:
             for line in process.stdout:

@@ -16,6 +16,7 @@ _BLKRRPART: Final = 0x125F
 _UNKNOWN: Final = re.compile(r"[^A-Za-z0-9._-]")
 _NAA: Final = "naa."
 _NVME: Final = ("eui.", "nvme.", "uuid.")
+_SLOT: Final = "enclosure_device:"
 _PAGE_80_HEADER_BYTES: Final = 4
 
 
@@ -74,6 +75,11 @@ class Sysfs:
         is_usable = wwn.startswith((_NAA, *_NVME)) and wwn.partition(".")[2].strip("0-")
         serial = self.text(name, "serial") or self.text(name, "device/serial") or self._page_80(name)
         return DiskIdentity(wwn if is_usable else "", serial, self.text(name, "device/model"), self.size_bytes(name))
+
+    def bay(self, name: str) -> str:
+        """Return the slot of its enclosure that holds a disk, as the kernel's ses driver names it; empty if unknown."""
+        _, _, found = next((link for link in self.names(name, "device") if link.startswith(_SLOT)), "").partition(":")
+        return found.strip()
 
     def why_unfit(self, name: str) -> str | None:
         """Return why a device cannot be adopted, whatever it holds; None for a disk of its own."""
