@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from iotide_agent.scratch import PROGRAM
 
-_SOCKET: Final = Path("/run/iotide-scratch-test.sock")
+SOCKET: Final = Path("/run/iotide-scratch-test.sock")
 _PYTHON: Final = ("/usr/bin/python3", "-I", "-S", "-X", "pycache_prefix=/tmp/bytecode", str(PROGRAM))
 _FIRST_DESCRIPTOR: Final = 3
 _LONGEST_SILENCE_SECONDS: Final = 300.0
@@ -25,9 +25,9 @@ class Program:
     """A started program, a connection to it, and the lines of its journal."""
 
     def __init__(self) -> None:
-        _SOCKET.unlink(missing_ok=True)
+        SOCKET.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listening.bind(str(_SOCKET))
+        listening.bind(str(SOCKET))
         listening.listen()
         reading, writing = os.pipe()
         self.pid = os.fork()
@@ -38,7 +38,7 @@ class Program:
         self._journal = reading
         self._buffer = b""
         self._client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._client.connect(str(_SOCKET))
+        self._client.connect(str(SOCKET))
 
     def ask(self, **words: object) -> dict[str, Any]:
         self._client.send(json.dumps(words).encode())

@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -117,6 +118,11 @@ class Sysfs:
         """Return the lowest devices below one."""
         slaves = self.names(name, "slaves")
         return set().union(*(self.leaves(slave) for slave in slaves)) if slaves else {name}
+
+    def without_table(self, numbers: Collection[int]) -> list[str]:
+        """Return the devices of the device mapper with these minor numbers that are on nothing, and have no size."""
+        found = [f"dm-{number}" for number in numbers if self.has(f"dm-{number}", "dm")]
+        return [name for name in found if not self.names(name, "slaves") and not self.size_bytes(name)]
 
     def depth(self, name: str) -> int:
         return 1 + max((self.depth(slave) for slave in self.names(name, "slaves")), default=0)
