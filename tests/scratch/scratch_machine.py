@@ -19,15 +19,17 @@ from random import Random
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(1, str(Path(__file__).resolve().parents[2] / "deploy/demo"))
 
 from lab.lab import BUILT, PYTEST, Tally, build_machine, disk_of, follow, install_agent, machine
+from scratch import unattended
 
 MIB: Final = 1024**2
 COMBINATIONS: Final = 25
 SET: Final = ("SCRATCH0", "SCRATCH1", "SCRATCH2", "SCRATCH3")
 CANARIES: Final = tuple(f"CANARY-{kind}" for kind in ("MOUNTED", "SIGNED", "GROUP", "TABLE", "SWAP", "BLANK"))
 SET_MIB: Final = 420
-CANARY_MIB: Final = 64
+CANARY_MIB: Final = 24
 STATE_MIB: Final = 64
 LIMIT_SECONDS: Final = 2 * 3600.0
 RECOVERY_SECONDS: Final = 60.0
@@ -83,31 +85,44 @@ class Lab:
     """Images below one directory, attached in an order and with serial numbers that each boot may change."""
 
     def __init__(self, work: Path, tally: ScratchTally) -> None:
-        self._work = work
+        self.work = work
         self._tally = tally
         self._shared = work / "shared"
         self._shared.mkdir()
         install_agent(self._shared, "tests/scratch")
 
     def image(self, name: str, size_mib: int) -> Path:
-        image = self._work / f"{name}.img"
+        image = self.work / f"{name}.img"
         with image.open("wb") as file:
             file.truncate(size_mib * MIB)
         return image
 
-    def disks(self) -> dict[str, Path]:
-        """Return new disks by serial number: of the program's state, the set, and canaries."""
+    def state_disk(self) -> Path:
         state = self.image("STATE", STATE_MIB)
         subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", state], check=True)
+        return state
+
+    def disks(self) -> dict[str, Path]:
+        """Return new disks by serial number: of the program's state, the set, and canaries."""
         sizes = {**dict.fromkeys(SET, SET_MIB), **dict.fromkeys(CANARIES, CANARY_MIB)}
-        return {"STATE": state, **{serial: self.image(serial, size_mib) for serial, size_mib in sizes.items()}}
+        return {
+            "STATE": self.state_disk(),
+            **{serial: self.image(serial, size_mib) for serial, size_mib in sizes.items()},
+        }
+
+    def prepare(self, command: Sequence[str]) -> None:
+        """Have the next boot run a module."""
+        (self._shared / "run.sh").write_text(GUEST_RUN.format(command=shlex.join(command)))
+        disk_of(self._shared, self.work / "shared.img")
+
+    def machine(self, disks: Sequence[tuple[str, Path]]) -> list[str]:
+        """Return the command of the machine with these disks by serial number."""
+        return machine(self.work, {self.work / "shared.img": "", **{image: serial for serial, image in disks}})
 
     def boot(self, command: Sequence[str], disks: Sequence[tuple[str, Path]]) -> str:
         """Run a module in the machine; return its line with `lab-exit`, empty after a power cut."""
-        (self._shared / "run.sh").write_text(GUEST_RUN.format(command=shlex.join(command)))
-        attached = {disk_of(self._shared, self._work / "shared.img"): ""}
-        attached |= {image: serial for serial, image in disks}
-        printed, _ = follow(machine(self._work, attached), self._tally, LIMIT_SECONDS)
+        self.prepare(command)
+        printed, _ = follow(self.machine(disks), self._tally, LIMIT_SECONDS)
         return printed.strip()
 
 
@@ -142,25 +157,36 @@ def run_storm(lab: Lab, tally: ScratchTally, kills: int, seed: str) -> None:
         random.shuffle(disks)
 
 
+def run_campaign(lab: Lab, tally: ScratchTally) -> None:
+    """Run a campaign of a server on this machine, without an operator."""
+    disks = {f"SCRATCH{number}": lab.image(f"SCRATCH{number}", SET_MIB) for number in range(unattended.DISKS)}
+    attached = [("STATE", lab.state_disk()), *disks.items()]
+    unattended.run_unattended(lab.machine(attached), disks, tally, lab.prepare)
+
+
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the machine, too
     parser = argparse.ArgumentParser(description="Test scratch disks in a virtual machine.")
     parser.add_argument("--kills", type=int, default=200, help="kills of the storm; 0 for none")
     parser.add_argument("--seed", default="1", help="any text; the same one repeats the plans and kinds of kills")
-    parser.add_argument("--only-storm", action="store_true", help="no scenarios before the storm")
+    parser.add_argument("--only", choices=("scenarios", "campaign", "storm"), help="one of the three parts")
     given, arguments = parser.parse_known_args()
     tally = ScratchTally()
     build_machine()
     with tempfile.TemporaryDirectory(dir=BUILT) as work:
         lab = Lab(Path(work), tally)
-        if not given.only_storm:
+        if given.only in {None, "scenarios"}:
             run_scenarios(lab, tally, arguments)
             tally.expect(tally.combinations == COMBINATIONS or bool(arguments), "not all combinations passed")
-        if given.kills:
+        if given.only in {None, "campaign"}:
+            run_campaign(lab, tally)
+        if given.only in {None, "storm"}:
             run_storm(lab, tally, given.kills, given.seed)
     tally.expect(not tally.failed, f"{tally.failed} scenarios failed")
-    tally.expect(tally.kills == given.kills, f"{tally.kills} of {given.kills} kills")
-    tally.expect(not tally.canary_bytes and tally.compared > 0, "canaries changed, or were not compared")
+    wanted = given.kills if given.only in {None, "storm"} else 0
+    tally.expect(tally.kills == wanted, f"{tally.kills} of {wanted} kills")
+    tally.expect(not tally.canary_bytes, "canaries changed")
+    tally.expect(tally.compared > 0 or given.only == "campaign", "canaries were not compared")
     tally.expect(not tally.left, "recoveries left something")
     for sentence in tally.wrong:
         sys.stdout.write(f"test-scratch: {sentence}\n")

@@ -30,9 +30,7 @@ class Program:
         listening.bind(str(SOCKET))
         listening.listen()
         reading, writing = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            _become(listening, writing)
+        self.pid = start(listening, writing)
         os.close(writing)
         listening.close()
         self._journal = reading
@@ -82,6 +80,14 @@ class Program:
         os.waitpid(self.pid, 0)
         os.close(self._journal)
         self._client.close()
+
+
+def start(listening: socket.socket, journal: int) -> int:
+    """Start the program as systemd does, and return its process; `journal` is the descriptor of its log."""
+    pid = os.fork()
+    if pid == 0:
+        _become(listening, journal)
+    return pid
 
 
 def descendants(pid: int) -> list[int]:
