@@ -65,7 +65,7 @@ def run_unattended(command: Sequence[str], disks: Mapping[str, Path], tally: Tal
         follower = Thread(target=_print, args=(machine, tally))
         follower.start()
         try:
-            problem = _campaign(stack, cluster_id)
+            problem = _campaign(stack, cluster_id, machine)
         except StackError as error:
             problem = str(error)
         finally:
@@ -81,10 +81,12 @@ def _print(machine: subprocess.Popen[str], tally: Tally) -> None:
         tally.take(line)
 
 
-def _campaign(stack: LocalStack, cluster_id: int) -> str:
+def _campaign(stack: LocalStack, cluster_id: int, machine: subprocess.Popen[str]) -> str:
     """Enable the set, submit, wait; return what is wrong at the end, or nothing."""
 
     def announced() -> dict[str, Any] | None:
+        if machine.poll() is not None:
+            raise StackError("the machine ended")
         found = stack.get("/scratch-sets", cluster_id=cluster_id)["items"]
         return found[0] if found and found[0]["state"] == "clean" else None
 

@@ -1,6 +1,5 @@
 """Six further disks in use by others. Not one byte of them may change, whatever the root program is asked."""
 
-import json
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -95,9 +94,3 @@ class Watch:
     def report(self) -> None:
         sys.stdout.write(f"\ncanaries: {self.changed_bytes(reads=True)} bytes changed\n")
         sys.stdout.flush()
-
-
-def saved(file: Path, watch: Watch) -> None:
-    """Keep the digests for the boot after a power cut."""
-    file.write_text(json.dumps(watch.digests))
-    run("sync")

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import pytest
 from scratch.inside import canaries
 from scratch.inside.rig import NAME_FILE, SET, adopt, list_sets, name_of, prepare, use_rule
+from scratch.inside.watching import watched
 
 SETS = {"bays": SET, "spare": ["serial-SPARE"], "twins": ["serial-TWIN"], **canaries.LISTED}
 
 
 @pytest.fixture(scope="session", autouse=True)
-def watch() -> Iterator[canaries.Watch]:
+def watch(request: pytest.FixtureRequest) -> Iterator[canaries.Watch]:
     prepare()
     use_rule()
     NAME_FILE.write_text(name_of(SET[-1]))
@@ -19,9 +20,7 @@ def watch() -> Iterator[canaries.Watch]:
     canaries.use()
     for device in SET:
         adopt(device)
-    watch = canaries.Watch()
-    yield watch
-    watch.report()
+    yield from watched(request.config)
 
 
 @pytest.fixture

@@ -52,6 +52,8 @@ def main() -> None:
 
 def join_network() -> None:
     """Take the address that the machine's own network gives: the host's loopback is 10.0.2.2."""
+    run("modprobe", "virtio_net")
+    run("udevadm", "settle")
     run("ip", "link", "set", _CARD, "up")
     run("ip", "address", "add", "10.0.2.15/24", "dev", _CARD)
 

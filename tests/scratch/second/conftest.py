@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from scratch.inside import canaries
 from scratch.inside.rig import SET, list_sets, prepare
+from scratch.inside.watching import watched
 
 SETS = {
     **{name: [device] for name, device in zip(("grown", "doubled", "swapped", "moved"), SET, strict=True)},
@@ -14,10 +15,8 @@ SETS = {
 
 
 @pytest.fixture(scope="session", autouse=True)
-def watch() -> Iterator[canaries.Watch]:
+def watch(request: pytest.FixtureRequest) -> Iterator[canaries.Watch]:
     prepare()
     list_sets(SETS)
     canaries.use()
-    watch = canaries.Watch()
-    yield watch
-    watch.report()
+    yield from watched(request.config)
