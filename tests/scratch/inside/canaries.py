@@ -22,8 +22,7 @@ REASONS: Final = {
 """Words of an adoption's refusal by disk."""
 LISTED: Final = {device.rpartition("-")[2].lower(): [device] for device in REASONS if device != BLANK}
 """Sets by name, one disk each, as an administrator may list them by mistake."""
-_GROUP: Final = "iotide_bays"
-"""Name that the root program gives to the group of set `bays`."""
+_GROUP: Final = "iotide_theirs"
 _MOUNT: Final = Path("/mnt/canary")
 _EXT4: Final = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0")
 

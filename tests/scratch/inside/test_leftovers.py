@@ -2,27 +2,37 @@
 
 import json
 import subprocess
+from contextlib import closing
 from typing import Any, Final
 
 import pytest
 from scratch.inside.program import SOCKET, Program
-from scratch.inside.rig import SITE, done, leftovers, mounts, run, state_of
+from scratch.inside.rig import SET, SITE, done, leftovers, mounts, run, state_of
 
 from iotide_agent.loads import scratch_set
+from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.site import OWNER
 from iotide_agent.scratch.sysfs import MAPPER, block_majors
 
 MAKE: Final[dict[str, Any]] = {"layout": {"kind": "offset", "start": "63s"}, "fs": {"type": "ext4"}}
+VOLUME: Final[dict[str, Any]] = {
+    "layout": {"kind": "lvm", "disks": 2, "lvm": "linear"},
+    "fs": {"type": "ext4"},
+}
 
 
-@pytest.mark.parametrize("name", ["iotide-bays", "iotide_bays-scratch"])
-def test_a_mapped_device_that_got_no_table_is_removed_by_the_next_recovery(name: str) -> None:
-    order = {"order": 500, "fence": 1}
-    done("make", **order, layout={"kind": "single"}, fs={"type": "ext4"})
+@pytest.mark.parametrize("form", ["iotide-{}", "iotide_{}-scratch"], ids=["dmsetup", "lvcreate"])
+def test_a_mapped_device_that_got_no_table_is_removed_by_the_next_recovery(form: str) -> None:
+    """It would have the name of the next make's device."""
+    done("make", order=500, fence=1, layout={"kind": "single"}, fs={"type": "ext4"})
+    with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
+        name = form.format(disk.any_adoption().id[:8])
     major = str(block_majors()[MAPPER])
     run("dmsetup", "create", name, "--notable", "--major", major, "--minor", "900")
     done("recover")
     assert not SITE.sysfs.has("dm-900")
+    done("make", order=501, fence=1, **(MAKE if "-{" in form else VOLUME))
+    done("recover")
     assert leftovers() == []
 
 
@@ -30,7 +40,7 @@ def test_the_agents_load_program_makes_mounts_and_wipes_through_the_socket() -> 
     program = Program()
     try:
         SOCKET.chmod(0o666)
-        head = {"set": "bays", "order": 501, "fence": 1}
+        head = {"set": "bays", "order": 502, "fence": 1}
         made = as_agent({"verb": "make", **head, **MAKE}, {"verb": "mount", **head, "options": {"noatime": True}})
         assert [record["outcome"] for record in made] == ["done", "done"]
         assert len(mounts()) == 1
