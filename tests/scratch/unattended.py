@@ -15,7 +15,6 @@ from rig import running_stack
 from iotide_agent.scratch.mark import BLOCK_BYTES, mark_start_bytes, state_in
 
 NODE: Final = "storage01"
-HOST_SEEN_INSIDE: Final = "10.0.2.2"
 NETWORK: Final = ("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net")
 ARRAY: Final = {"raid": 5, "disks": 3, "chunk": "64 KiB"}
 PLAN: Final[dict[str, Any]] = {
@@ -59,8 +58,8 @@ def run_unattended(command: Sequence[str], disks: Mapping[str, Path], tally: Tal
     with running_stack() as stack:
         cluster_id = stack.add_cluster("unattended")
         join = stack.post(f"/clusters/{cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 3600})
-        url = f"http://{HOST_SEEN_INSIDE}:{stack.port}"
-        prepare(("scratch.inside.node", url, join["token"], str(DISKS)))
+        ports = (str(stack.port), str(stack.redis_port))
+        prepare(("scratch.inside.node", *ports, join["token"], str(DISKS)))
         machine = subprocess.Popen([*command, *NETWORK], stdout=subprocess.PIPE, text=True, errors="replace")
         follower = Thread(target=_print, args=(machine, tally))
         follower.start()

@@ -1,6 +1,7 @@
 """A node with a scratch set and an agent of a server outside the machine, until the host ends the machine.
 
-Usage: python3 -m scratch.inside.node SERVER JOIN-TOKEN DISKS. Starts the root program at a connection, as systemd does.
+Usage: python3 -m scratch.inside.node PORT REDIS-PORT JOIN-TOKEN DISKS. Starts the root program at a connection, as
+systemd does.
 """
 
 import os
@@ -8,9 +9,11 @@ import select
 import socket
 import subprocess
 import sys
+from multiprocessing import Process
 from pathlib import Path
 from typing import Final
 
+from scratch.inside.forwarding import forward
 from scratch.inside.program import start
 from scratch.inside.rig import adopt, list_sets, prepare, run, use_rule
 
@@ -24,10 +27,11 @@ _CARD: Final = "eth0"
 
 
 def main() -> None:
-    server, token, disks = sys.argv[1:]
+    port, redis_port, token, disks = sys.argv[1:]
     prepare()
     use_rule()
     join_network()
+    Process(target=forward, args=(int(port), int(redis_port)), daemon=True).start()
     devices = [f"serial-SCRATCH{number}" for number in range(int(disks))]
     list_sets({"bays": devices})
     for device in devices:
@@ -38,8 +42,8 @@ def main() -> None:
         run("chown", "-R", f"{OWNER}:{OWNER}", str(HOME))
         config = HOME / "agent.toml"
         config.write_text(
-            f'server = "{server}"\nnode_name = "{NAME}"\nrole = "compute"\nstate_directory = "{HOME}/state"\n'
-            f'approved_directories = ["{approved}"]\n'
+            f'server = "http://127.0.0.1:{port}"\nnode_name = "{NAME}"\nrole = "compute"\n'
+            f'state_directory = "{HOME}/state"\napproved_directories = ["{approved}"]\n'
         )
         run(*_OWN, *_AGENT, "enroll", "--config", str(config), "--join-token", token)
         agent = subprocess.Popen((*_OWN, *_AGENT, "run", "--config", str(config)))
@@ -51,7 +55,6 @@ def main() -> None:
 
 
 def join_network() -> None:
-    """Take the address that the machine's own network gives: the host's loopback is 10.0.2.2."""
     run("modprobe", "virtio_net")
     run("udevadm", "settle")
     run("ip", "link", "set", _CARD, "up")
