@@ -26,7 +26,7 @@ class Case(NamedTuple):
         return {"layout": sent | self.more, "fs": self.fs}
 
     def __str__(self) -> str:
-        return "/".join((self.text, *map(str, self.fs.values()))).replace(" ", "_")
+        return "+".join((self.text, *map(str, self.fs.values()))).replace(" ", "_")
 
 
 CASES: Final = (
