@@ -86,7 +86,8 @@ def install_agent(directory: Path, *more: str) -> None:
     """Put the agent, pytest, the scenarios and `more` into a directory, as wheels for the machine's Python."""
     locked = directory / "locked.txt"
     uv("export", "--quiet", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--output-file", locked)
-    what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout")
+    # The machine's Debian has no time zones, which kombu reads.
+    what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout", "tzdata")
     guest = ("--python-version", GUEST_PYTHON, "--python-platform", "x86_64-unknown-linux-gnu")
     # Built as wheels from the present sources: uv would link the sources, and reuse an older wheel.
     rebuilt = ("--no-sources", "--refresh-package=iotide-wire", "--refresh-package=iotide-agent")
@@ -166,17 +167,17 @@ def run_host(tally: Tally) -> None:
     tally.end(status == 0)
 
 
-def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
+def follow(command: Sequence[str], tally: Tally, limit_seconds: float = LIMIT_SECONDS) -> tuple[str, int]:
     """Run a command, print and count its lines; return its line with `lab-exit`, if any, and its exit status.
 
-    The command ends after LIMIT_SECONDS, and with this program.
+    The command ends after the limit, and with this program.
     """
     ending = ""
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
     ) as process:
         assert process.stdout is not None
-        timer = Timer(LIMIT_SECONDS, process.kill)
+        timer = Timer(limit_seconds, process.kill)
         timer.start()
         try:
             for line in process.stdout:

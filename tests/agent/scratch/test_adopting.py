@@ -164,6 +164,17 @@ def test_a_destroyed_mark_is_refused_and_an_unlisted_dirty_disk_is_named(loops: 
     assert "the mark is torn" in disk_row(loops.site, listed)["problem"]
 
 
+def test_a_listed_disk_shows_who_adopted_it_and_its_bay(
+    loops: Loops, listed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loops.adopt(listed)
+    shown = disk_row(loops.site, listed)
+    assert (shown["adopted_by"], shown["bay"]) == ("tester", "")
+    (tmp_path / "class/block/sdz/device/enclosure_device:Slot 07").mkdir(parents=True)
+    monkeypatch.setattr("iotide_agent.scratch.sysfs._SYS", tmp_path)
+    assert Sysfs().bay("sdz") == "Slot 07"
+
+
 def test_a_third_partition_is_refused(loops: Loops, listed: str) -> None:
     loops.adopt(listed)
     with closing(loops.disk(listed)) as disk:

@@ -1,80 +1,63 @@
 """Every layout and file system of the vocabulary's tools on disks with serial numbers, under udev."""
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from scratch.inside.rig import leftovers, performed, prepare
+from scratch.inside.cases import CASES, Case
+from scratch.inside.rig import done, leftovers, performed, run
 
-from iotide_wire.striping import parse_layout
+from iotide_wire.geometry import START_BYTES, Blocks, Device, mkfs_blocks, reported_io_bytes
+from iotide_wire.scratch_vocabulary import WITH_GEOMETRY, Alignment, Filesystem, LayoutKind
+from iotide_wire.striping import Layout
 
-MD: Final = {"sync": "assume_clean"}
-CASES: Final[tuple[tuple[str, dict[str, Any], dict[str, Any]], ...]] = (
-    ("single", {}, {"type": "ext2"}),
-    ("single", {}, {"type": "ext3", "data": "ordered"}),
-    ("single", {}, {"type": "ext3", "data": "writeback"}),
-    ("single", {}, {"type": "ext3", "data": "journal"}),
-    ("single", {}, {"type": "ext4"}),
-    ("single", {}, {"type": "xfs"}),
-    ("single", {}, {"type": "btrfs"}),
-    ("single", {}, {"type": "jfs", "size_percent": 50}),
-    ("single", {}, {"type": "reiserfs", "size_percent": 50}),
-    ("single", {}, {"type": "f2fs", "size_percent": 50}),
-    ("offset 63s", {}, {"type": "ext4"}),
-    ("raid0 4x64K", {}, {"type": "ext4", "align": "aligned"}),
-    ("raid0 4x64K", {}, {"type": "xfs", "align": "unaligned"}),
-    ("raid1 2", MD, {"type": "ext4"}),
-    ("raid5 3x256K", {"sync": "wait"}, {"type": "xfs"}),
-    ("raid6 4x64K", MD | {"bitmap": "internal"}, {"type": "ext4", "align": "aligned"}),
-    ("raid10 4x64K", MD, {"type": "xfs"}),
-    ("lvm linear 2", {}, {"type": "ext4"}),
-    ("lvm stripe 4x256K", {}, {"type": "xfs", "align": "aligned"}),
-    ("lvm stripe 3x64K", {}, {"type": "ext4", "align": "aligned"}),
-    ("lvm linear on raid5 4x64K", MD, {"type": "ext4", "align": "aligned"}),
-    ("lvm stripe 2x256K on raid0 2x64K", {}, {"type": "xfs"}),
-    ("btrfs raid0 3", {}, {"type": "btrfs"}),
-    ("btrfs raid1 2", {}, {"type": "btrfs"}),
-    ("btrfs raid5 3", {}, {"type": "btrfs"}),
-)
+BLOCK_BYTES: Final = 4096
+READ: Final = {Filesystem.XFS: ("data_sunit", "data_swidth")}
+EXT_READ: Final = ("stride_blocks", "stripe_width_blocks")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def adopted() -> None:
-    prepare()
-
-
-@pytest.mark.parametrize(("text", "more", "fs"), CASES, ids=lambda value: str(value).replace(" ", "_"))
-def test_a_combination_is_made_mounted_written_and_wiped(text: str, more: dict[str, Any], fs: dict[str, Any]) -> None:
-    layout = parse_layout(text)
-    names = ("kind", "disks", "level", "chunk_bytes", "arrays", "lvm", "lvm_chunk_bytes", "profile", "start")
-    sent = {name: getattr(layout, name) for name in names if getattr(layout, name) is not None} | more
-    order: dict[str, Any] = {"order": 1 + CASES.index((text, more, fs)), "fence": 7}
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_combination_is_made_mounted_written_and_wiped(case: Case) -> None:
+    order: dict[str, Any] = {"order": 1 + CASES.index(case), "fence": 7}
     performed("recover")  # of a failed combination before
-    made = performed("make", **order, layout=sent, fs=fs)
-    assert made["outcome"] == "done", made["reason"]
-    mounted = performed("mount", **order, options={"noatime": True})
-    assert mounted["outcome"] == "done", mounted["reason"]
-    point = Path(mounted["answer"]["mount"])
+    made = done("make", **order, **case.words)
+    point = Path(done("mount", **order, options={"noatime": True})["mount"])
     (point / "file").write_bytes(os.urandom(8 * 1024**2))
     os.sync()
-    shown = subprocess.check_output(("findmnt", "--noheadings", "--output", "FSTYPE", point), text=True)
-    assert shown.strip() == fs["type"]
-    expect_geometry(text, fs, made["answer"]["geometry"])
-    wiped = performed("wipe", **order)
-    assert wiped["outcome"] == "done", wiped["reason"]
+    assert run("findmnt", "--noheadings", "--output", "FSTYPE", str(point)).strip() == case.fs["type"]
+    expect_calculated(case, made["geometry"])
+    done("wipe", **order)
     assert leftovers() == []
 
 
-def expect_geometry(text: str, fs: dict[str, Any], geometry: dict[str, Any]) -> None:
-    read = {
-        "raid0 4x64K": ("stride_blocks", 16, "stripe_width_blocks", 64),
-        "raid6 4x64K": ("stride_blocks", 16, "stripe_width_blocks", 32),
-        "lvm stripe 3x64K": ("stride_blocks", 16, "stripe_width_blocks", 48),
-        "lvm linear on raid5 4x64K": ("stride_blocks", 16, "stripe_width_blocks", 48),
-        "lvm stripe 4x256K": ("data_sunit", 64, "data_swidth", 256),
-    }.get(text)
-    if read is not None and fs.get("align") == "aligned":
-        unit, unit_blocks, width, width_blocks = read
-        assert (geometry["fs"][unit], geometry["fs"][width]) == (unit_blocks, width_blocks)
+def expect_calculated(case: Case, geometry: dict[str, dict[str, Any]]) -> None:
+    """Compare what the tools read back with what the calculator says before."""
+    layout, filesystem = case.layout, Filesystem(case.fs["type"])
+    (top, facts) = [*geometry.items()][1]
+    assert (facts["minimum_io_size"], facts["optimal_io_size"]) == reported_io_bytes(layout), top
+    if filesystem in WITH_GEOMETRY:
+        start_bytes = START_BYTES[layout.start] if layout.kind is LayoutKind.OFFSET else 0
+        align = Alignment(case.fs.get("align", "default"))
+        device = Device(start_bytes, facts["size_bytes"])
+        unit, width = (geometry["fs"].get(name, 0) for name in READ.get(filesystem, EXT_READ))
+        assert Blocks(unit, width) == calculated(mkfs_blocks(layout, filesystem, align, BLOCK_BYTES, device), case)
+    expect_parts(layout, geometry)
+
+
+def calculated(blocks: Blocks, case: Case) -> Blocks:
+    """Return the superblock's values; `unaligned` has mke2fs write a stride of one block."""
+    is_ext = case.fs["type"].startswith("ext")
+    return Blocks(1, 1) if is_ext and case.fs.get("align") == "unaligned" else blocks
+
+
+def expect_parts(layout: Layout, geometry: dict[str, dict[str, Any]]) -> None:
+    arrays = [facts for facts in geometry.values() if "level_text" in facts]
+    assert [facts["level_text"] for facts in arrays] == [layout.level] * len(arrays)
+    assert len({*map(str, arrays)} if layout.level is None else arrays) == (layout.arrays if layout.level else 0)
+    if layout.chunk_bytes is not None:
+        assert {facts["chunk_text"] for facts in arrays} == {f"{layout.chunk_bytes // 1024}K"}
+    if layout.lvm_chunk_bytes is not None:
+        table = next(facts["table"] for facts in geometry.values() if "table" in facts)
+        legs = layout.arrays if layout.kind is LayoutKind.LVM_MD else layout.disks
+        assert f" striped {legs} {layout.lvm_chunk_bytes // 512} " in table

@@ -15,7 +15,8 @@ from iotide_agent.scratch.refusals import CommandFailedError
 from iotide_wire.units import format_seconds
 
 PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
-ENVIRONMENT: Final = {"PATH": PATH, "LC_ALL": "C"}
+ENVIRONMENT: Final = {"PATH": PATH, "LC_ALL": "C", "LVM_SUPPRESS_FD_WARNINGS": "1"}
+"""LVM warns of the lock's descriptor, which it inherits on purpose."""
 USUAL_SECONDS: Final = 120.0
 LONG_SECONDS: Final = 4 * 3600.0
 """ext writes all inode tables: seven minutes for 18 TB, longer on several slow disks."""

@@ -46,11 +46,12 @@ def disk_row(site: Site, device: str) -> dict[str, Any]:
     try:
         identity = disk.identity
         row |= {"serial": identity.serial, "wwn": identity.wwn, "model": identity.model, "name": disk.name}
-        row |= {"size_bytes": identity.size_bytes, "state": "not adopted"}
-        row["id"] = disk.any_adoption().id
+        row |= {"size_bytes": identity.size_bytes, "state": "not adopted", "bay": site.sysfs.bay(disk.name)}
+        adoption = disk.any_adoption()
+        row |= {"id": adoption.id, "adopted_at_s": adoption.adopted_at_s, "adopted_by": adoption.adopted_by}
         state = disk.state()
         row |= {"state": str(state.condition), "order": state.order, "fence": state.fence, "variant": state.variant}
-        row |= {"since_s": state.since_s, "adopted_at_s": disk.any_adoption().adopted_at_s}
+        row["since_s"] = state.since_s
         disk.check_ready(site.this_machine())
     except (ScratchRefusedError, OSError) as error:
         row["problem"] = str(error)

@@ -23,6 +23,7 @@ from iotide_wire.geometry import capacity_bytes, least_filesystem_bytes
 from iotide_wire.scratch_vocabulary import Filesystem
 
 _PREFIX: Final = "iotide"
+_ID_CHARACTERS: Final = 8
 
 
 class Maker:
@@ -103,7 +104,8 @@ class Maker:
             for disk in disks:
                 check()
                 self._commands.run(("blkdiscard", disk.arena_path), limit_seconds=LONG_SECONDS)
-        name = f"{_PREFIX}-{self._set.name}"
+        # Not the set's name: mdadm takes 32 characters, and a group of others may have any name that people choose.
+        name = f"{_PREFIX}-{disks[0].adoption(self._site.this_machine()).id[:_ID_CHARACTERS]}"
         paths = Builder(sysfs, self._commands, making, name, check).build(disks)
         check()
         smallest = min(sysfs.size_bytes(Path(path).name) for path in paths)

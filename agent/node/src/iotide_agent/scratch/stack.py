@@ -7,6 +7,7 @@ from typing import Final
 
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
+from iotide_agent.scratch.layouts import NUMBERS
 from iotide_agent.scratch.openers import openers, users_of
 from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
 from iotide_agent.scratch.sysfs import Sysfs
@@ -40,6 +41,9 @@ class Stack:
                 self._commands.run(("dmsetup", "resume", *self._sysfs.numbers(device)), ok=_ANY)
         self.unmount()
         for device in sorted(self.devices, key=self._sysfs.depth, reverse=True):
+            self._remove(device)
+        for device in self._sysfs.without_table(NUMBERS):
+            # A killed dmsetup or lvcreate left it, and no arena shows it. Under the lock nothing else creates one.
             self._remove(device)
 
     def _found(self) -> list[str]:

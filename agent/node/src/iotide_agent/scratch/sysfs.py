@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ _BLKRRPART: Final = 0x125F
 _UNKNOWN: Final = re.compile(r"[^A-Za-z0-9._-]")
 _NAA: Final = "naa."
 _NVME: Final = ("eui.", "nvme.", "uuid.")
+_SLOT: Final = "enclosure_device:"
 _PAGE_80_HEADER_BYTES: Final = 4
 
 
@@ -75,6 +77,11 @@ class Sysfs:
         serial = self.text(name, "serial") or self.text(name, "device/serial") or self._page_80(name)
         return DiskIdentity(wwn if is_usable else "", serial, self.text(name, "device/model"), self.size_bytes(name))
 
+    def bay(self, name: str) -> str:
+        """Return the slot of its enclosure that holds a disk, as the kernel's ses driver names it; empty if unknown."""
+        _, _, found = next((link for link in self.names(name, "device") if link.startswith(_SLOT)), "").partition(":")
+        return found.strip()
+
     def why_unfit(self, name: str) -> str | None:
         """Return why a device cannot be adopted, whatever it holds; None for a disk of its own."""
         if not _DISK.fullmatch(name) or any(self.has(name, kind) for kind in ("dm", "md", "loop")):
@@ -111,6 +118,11 @@ class Sysfs:
         """Return the lowest devices below one."""
         slaves = self.names(name, "slaves")
         return set().union(*(self.leaves(slave) for slave in slaves)) if slaves else {name}
+
+    def without_table(self, numbers: Collection[int]) -> list[str]:
+        """Return the devices of the device mapper with these minor numbers that are on nothing, and have no size."""
+        found = [f"dm-{number}" for number in numbers if self.has(f"dm-{number}", "dm")]
+        return [name for name in found if not self.names(name, "slaves") and not self.size_bytes(name)]
 
     def depth(self, name: str) -> int:
         return 1 + max((self.depth(slave) for slave in self.names(name, "slaves")), default=0)

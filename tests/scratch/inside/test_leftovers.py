@@ -1,0 +1,60 @@
+"""What only a kill at one moment leaves, made by hand; and the agent's own way to the program."""
+
+import json
+import subprocess
+from contextlib import closing
+from typing import Any, Final
+
+import pytest
+from scratch.inside.program import SOCKET, Program
+from scratch.inside.rig import SET, SITE, done, leftovers, mounts, run, state_of
+
+from iotide_agent.loads import scratch_set
+from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.site import OWNER
+from iotide_agent.scratch.sysfs import MAPPER, block_majors
+
+MAKE: Final[dict[str, Any]] = {"layout": {"kind": "offset", "start": "63s"}, "fs": {"type": "ext4"}}
+VOLUME: Final[dict[str, Any]] = {
+    "layout": {"kind": "lvm", "disks": 2, "lvm": "linear"},
+    "fs": {"type": "ext4"},
+}
+
+
+@pytest.mark.parametrize("form", ["iotide-{}", "iotide_{}-scratch"], ids=["dmsetup", "lvcreate"])
+def test_a_mapped_device_that_got_no_table_is_removed_by_the_next_recovery(form: str) -> None:
+    """It would have the name of the next make's device."""
+    done("make", order=500, fence=1, layout={"kind": "single"}, fs={"type": "ext4"})
+    with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
+        name = form.format(disk.any_adoption().id[:8])
+    major = str(block_majors()[MAPPER])
+    run("dmsetup", "create", name, "--notable", "--major", major, "--minor", "900")
+    done("recover")
+    assert not SITE.sysfs.has("dm-900")
+    done("make", order=501, fence=1, **(MAKE if "-{" in form else VOLUME))
+    done("recover")
+    assert leftovers() == []
+
+
+def test_the_agents_load_program_makes_mounts_and_wipes_through_the_socket() -> None:
+    program = Program()
+    try:
+        SOCKET.chmod(0o666)
+        head = {"set": "bays", "order": 502, "fence": 1}
+        made = as_agent({"verb": "make", **head, **MAKE}, {"verb": "mount", **head, "options": {"noatime": True}})
+        assert [record["outcome"] for record in made] == ["done", "done"]
+        assert len(mounts()) == 1
+        run("runuser", "-u", OWNER, "--", "touch", f"{made[1]['answer']['mount']}/file")
+        assert as_agent({"verb": "wipe", **head})[0]["outcome"] == "done"
+    finally:
+        program.close()
+    assert state_of("serial-SCRATCH0") == "clean"
+    assert leftovers() == []
+
+
+def as_agent(*requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """Have the load program perform requests as the agent's user, and return the records that it printed."""
+    command = ("runuser", "-u", OWNER, "--", "python3", "-I", "-S", str(scratch_set.__file__), str(SOCKET))
+    ended = subprocess.run((*command, json.dumps(requests)), capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()]
