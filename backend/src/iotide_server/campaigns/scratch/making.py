@@ -42,7 +42,7 @@ _LEAST_LIMIT_SECONDS: Final = 900.0
 
 
 class Doing(StrEnum):
-    """What the runs of a stage do."""
+    """Work of the runs of a stage."""
 
     MEASURE = "measure"
     MAKE = "make"
