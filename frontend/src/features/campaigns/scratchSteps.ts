@@ -36,7 +36,7 @@ export const STEP_WORDS = {
   not_cleaned: { word: t`not cleaned`, color: "red" },
 } as const satisfies Record<string, StepWords>;
 
-/** Return the steps in order; empty if an operator prepares the stages, or nobody. */
+/** Return the steps in order; empty without scratch disks. */
 export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
   const rounds = new Map<string, number>();
   return stages.flatMap((stage, index) => {

@@ -13,7 +13,7 @@ interface StepBarProps {
   readonly missing: readonly string[];
   readonly preview: Preview | undefined;
   readonly error: Error | null;
-  /** What submitting destroys. */
+  /** Names what a submission erases. */
   readonly warning?: ReactNode;
   readonly discard: ReactNode;
   /** Submits the plan. */

@@ -2,7 +2,6 @@
 
 import { t } from "@lingui/core/macro";
 import type { CampaignPlan, ScratchSet } from "@/api/types";
-import type { Draft } from "./draft";
 
 export type ScratchPlan = NonNullable<CampaignPlan["scratch"]>;
 type Layout = ScratchPlan["layouts"][number];
@@ -43,13 +42,19 @@ export function placeOf({ node, set }: Pick<ScratchPlan, "node" | "set">): strin
   return `${node}/${set}`;
 }
 
+interface OnScratch {
+  readonly nodes: string[];
+  readonly targets: string[];
+  readonly scratch?: ScratchPlan | undefined;
+}
+
 /** Use the disks of a set, on its node and target, or those of none. Keeps layouts and file systems. */
-export function chooseSet(draft: Draft, set: ScratchSet | undefined): Draft {
-  const { scratch: before, ...rest } = draft;
+export function chooseSet<Draft extends OnScratch>(draft: Draft, set: ScratchSet | undefined): Draft {
+  const { scratch: before } = draft;
   const others = draft.targets.filter((name) => !before || name !== placeOf(before));
-  if (!set) return { ...rest, targets: others };
+  if (!set) return { ...draft, targets: others, scratch: undefined };
   const scratch = { ...(before ?? START), node: set.node_name, set: set.name };
-  return { ...rest, scratch, nodes: [set.node_name], targets: [placeOf(scratch)] };
+  return { ...draft, scratch, nodes: [set.node_name], targets: [placeOf(scratch)] };
 }
 
 /** Return the layouts of most interest on that many disks, in the plan's words. */
