@@ -50,7 +50,7 @@ class MakeSeconds:
 
 
 def make_seconds(scratch: ScratchPlan, stage: MadeStage, rates: DiskRates) -> MakeSeconds:
-    """Return the seconds of one stage, in which layout and file system are made anew and wiped.
+    """Return the seconds of one stage, which makes layout and file system and wipes them.
 
     `resync = member bytes / min(disk rate, speed_limit_max)` (md(4)): 5.6 h for 3 TB at 150 MB/s. Zeroing members
     takes `member bytes / disk rate`.
