@@ -1,4 +1,4 @@
-"""What only a kill at one moment leaves, made by hand; and the agent's own way to the program."""
+"""Devices that only a kill at one moment leaves, made by hand, and the agent's own path to the program."""
 
 import json
 import subprocess
