@@ -162,6 +162,8 @@ def run_campaign(lab: Lab, tally: ScratchTally) -> None:
     disks = {f"SCRATCH{number}": lab.image(f"SCRATCH{number}", SET_MIB) for number in range(unattended.DISKS)}
     attached = [("STATE", lab.state_disk()), *disks.items()]
     unattended.run_unattended(lab.machine(attached), disks, tally, lab.prepare)
+    if tally.failed:
+        sys.stdout.write(f"the machine's console ended with\n{(lab.work / 'console.log').read_text()[-3000:]}\n")
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Kills the root program at random moments of random plans, and recovers once after each.
 
 Usage: python3 -m scratch.inside.storm KILLS SEED. Prints a line a kill, and `storm: ended` at last. A power cut resets
-the machine; the next boot goes on with what the disk of the program's state says.
+the machine; the next boot continues with the counts on the disk of the program's state.
 """
 
 import json
@@ -28,7 +28,7 @@ POWER: Final = "power"
 KILLS_A_CUT: Final = 40
 LEAST_CUTS: Final = 3
 WRITTEN_BYTES: Final = 4 * 1024**2
-LINES_BESIDES_DISKS: Final = 14
+LEAST_LINES: Final = 14
 LINES_PER_DISK: Final = 12
 JITTER_SECONDS: Final = 0.5
 CLEANINGS: Final = 3
@@ -36,7 +36,7 @@ CLEANINGS: Final = 3
 
 @dataclass(slots=True)
 class Ledger:
-    """What a power cut must not lose: kills done, the cut under way, the newest order, and the canaries' digests."""
+    """Counts that survive a power cut: kills done, the present cut, the newest order, and the canaries' digests."""
 
     done: int = 0
     boots: int = 0
@@ -105,7 +105,7 @@ class Storm:
         head = {"set": "bays", "order": ledger.order, "fence": 1}
         mount = {"verb": "mount", **head, "options": {"noatime": True}}
         requests = [{"verb": "make", **head, **case.words}, mount, {"verb": "wipe", **head}]
-        at = random.randrange(1, LINES_BESIDES_DISKS + LINES_PER_DISK * case.layout.disks)
+        at = random.randrange(1, LEAST_LINES + LINES_PER_DISK * case.layout.disks)
         if kind == POWER:
             ledger.cut = f"{case} line {at}"
             self._watch.report()
@@ -137,7 +137,7 @@ class Storm:
             self._program = restarted(self._program, is_dead=kind != "worker")
         ended, seconds = self._asked_to_recover()
         dirty = [device for device in SET if state_of(device) != "clean" and device in ended["reason"]]
-        left = left_besides(dirty, ended)
+        left = left_unnamed(dirty, ended)
         changed = self._watch.changed_bytes(reads=False)
         self._ledger.done += 1
         self._ledger.cut = ""
@@ -195,8 +195,8 @@ def step_of(event: dict[str, Any]) -> str:
     return str(event["argv"][0]) if "argv" in event else str(event["event"])
 
 
-def left_besides(dirty: list[str], ended: dict[str, Any]) -> list[str]:
-    """Return what is left on the set, except what a recovery named as dirty."""
+def left_unnamed(dirty: list[str], ended: dict[str, Any]) -> list[str]:
+    """Return what is left on the set, except disks that a recovery reported dirty."""
     found = leftovers([device for device in SET if device not in dirty])
     return [line for line in found if not ("stays mounted" in ended["reason"] and f" {MOUNTS}/" in line)]
 

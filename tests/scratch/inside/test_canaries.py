@@ -20,6 +20,6 @@ def test_an_adoption_is_refused_for_its_own_reason_and_writes_nothing(device: st
 def test_no_request_touches_a_listed_disk_without_a_mark(name: str, watch: canaries.Watch) -> None:
     for verb, words in (("make", MAKE), ("wipe", {"order": 1, "fence": 1}), ("recover", {})):
         record = performed(verb, name=name, **words)
-        told = record["reason"] + str(record["answer"].get("reasons", ""))
-        assert "not adopted: no mark" in told
+        reasons = record["reason"] + str(record["answer"].get("reasons", ""))
+        assert "not adopted: no mark" in reasons
     assert watch.changed_bytes(reads=False) == 0

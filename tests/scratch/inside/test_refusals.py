@@ -1,4 +1,4 @@
-"""What others do to disks of a set: each is refused with its own reason, and left as it is."""
+"""Changes that others make to disks of a set: each is refused with its own reason, and left as it is."""
 
 from contextlib import closing
 from typing import Any, Final
