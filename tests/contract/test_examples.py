@@ -74,12 +74,16 @@ def test_the_workloads_of_a_plan_are_run_with_what_it_names(file: str) -> None:
 def test_a_plan_is_understood(rig: Rig, file: str) -> None:
     plan = yaml.safe_load((EXAMPLES / file).read_text()) | {"cluster": "contract", "nodes": [NODE], "targets": [TARGET]}
     plan.pop("nodes_at_once", None)  # of the example's own directories
-    if "scratch" in plan:
-        plan["scratch"] |= {"node": NODE}
     for choice in plan["workloads"]:
         choice.pop("nodes", None)
         choice.pop("roles", None)
         choice.pop("targets", None)
+    if "scratch" in plan:
+        # The rig's node has no scratch disks; `test_scratch.py` expands the block of each example.
+        given = plan | {"scratch": plan["scratch"] | {"node": NODE}}
+        refused = rig.stack.api.post("/campaigns/preview", json=given).json()
+        assert refused["error"]["code"] == "scratch_set_unknown", refused
+        del plan["scratch"]
     response = rig.stack.api.post("/campaigns/preview", json=plan)
     # A machine with less room than the example needs is not a fault of the example.
     assert response.is_success or response.json()["error"]["code"] == "not_enough_space", response.text
