@@ -43,6 +43,7 @@ HIDDEN_FIELDS: Final = {
         "firing.asked_by",
         "event.told_by",
         "reading.read_by",
+        "scratch_set.enabled_by",
         "alert_action.who",
         "incident_action.who",
         "series_mute.who",

@@ -127,7 +127,8 @@ class LayoutChoice(Message):
     @classmethod
     def _from_text(cls, given: Any) -> Any:  # noqa: ANN401 - not checked yet
         if isinstance(given, dict):
-            return {"on" if key is True else key: value for key, value in given.items()}  # YAML 1.1 reads on as true
+            # YAML 1.1 reads `on` as true, which JSON writes as a text.
+            return {"on" if key in {True, "true"} else key: value for key, value in given.items()}
         return _parts_of(parse_layout(given)) if isinstance(given, str) else given
 
     @model_validator(mode="after")

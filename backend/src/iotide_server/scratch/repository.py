@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import in_clusters
+from iotide_server.kit.db import any_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.scratch.models import KnownSet
 
@@ -50,4 +50,4 @@ def set_named(session: Session, cluster_id: int, node_name: str, name: str) -> K
 
 
 def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
-    return dict(session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids))).all())
+    return dict(session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids))).all())
