@@ -12,6 +12,7 @@ from iotide_wire.scratch_vocabulary import (
     MOST_DISKS,
     MOST_MOUNT_OPTIONS,
     MOUNT_OPTIONS,
+    WHOLE_PERCENT,
     WITH_DATA_MODE,
     WITH_GEOMETRY,
     Alignment,
@@ -80,7 +81,7 @@ class ScratchFilesystem(Message):
     data: DataMode | None = None
     block_bytes: Annotated[StrictInt, AfterValidator(_check_block)] = BLOCK_BYTES[0]
     discard: StrictBool = False
-    size_percent: Annotated[StrictInt, Field(ge=1, le=100)] = 100
+    size_percent: Annotated[StrictInt, Field(ge=1, le=WHOLE_PERCENT)] = WHOLE_PERCENT
 
     @model_validator(mode="after")
     def _checked(self) -> Self:

@@ -19,6 +19,7 @@ from iotide_wire.scratch_vocabulary import (
     MOST_ARRAYS,
     MOST_DISKS,
     MOUNT_OPTIONS,
+    WHOLE_PERCENT,
     Alignment,
     Bitmap,
     BtrfsProfile,
@@ -282,6 +283,6 @@ class ScratchPlan(Message):
         BeforeValidator(_ratio_of),
         Field(validation_alias=AliasChoices("fill_ratio", "fill")),
     ] = None
-    size_percent: Annotated[StrictInt, Field(ge=1, le=100)] = 100
+    size_percent: Annotated[StrictInt, Field(ge=1, le=WHOLE_PERCENT)] = WHOLE_PERCENT
     except_impossible: StrictBool = False
     serves: Literal["nfs"] | None = None

@@ -18,6 +18,8 @@ MOST_CHUNK_BYTES: Final = 4 * MIB
 BLOCK_BYTES: Final = (4096,)
 """Block sizes of file systems; the page size of all CPUs on which each of them mounts."""
 SECTOR_BYTES: Final = 512
+WHOLE_PERCENT: Final = 100
+"""A file system that takes all of its device."""
 
 
 LAYOUT_FACT: Final = "scratch.layout"

@@ -99,7 +99,8 @@ def advance(session: Session, now: datetime) -> None:
     is_behind_cancelled = True
     while is_behind_cancelled:
         due = repository.lock_stages_due(session)
-        is_behind_cancelled = any([_advance(session, stage, cluster_id, now) for stage, cluster_id in due])  # noqa: C419 - all of them
+        cancelled = [_advance(session, stage, cluster_id, now) for stage, cluster_id in due]
+        is_behind_cancelled = any(cancelled)
 
 
 def _advance(session: Session, stage: CampaignStage, cluster_id: int, now: datetime) -> bool:

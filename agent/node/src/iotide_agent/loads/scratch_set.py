@@ -72,7 +72,7 @@ def _wait(path: str) -> None:
             sys.stderr.write(f"{json.dumps(step)}\n")
             sys.stderr.flush()
             shown = step
-        time.sleep(_POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)  # the helper answers and never calls
 
 
 def _ask(path: str, packet: bytes) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _SECTOR_BYTES: Final = 512
 
 
 class Disk:
-    """One disk. Its descriptor keeps the kernel from giving the name to another disk.
+    """Holds a disk open. Its descriptor keeps the kernel from giving the name to another disk.
 
     Attributes:
         device: its name in scratch.toml.
@@ -204,7 +204,7 @@ def until(holds: Callable[[], bool], seconds: float, pause_seconds: float = 0.1)
     while not holds():
         if time.monotonic() > end:
             return False
-        time.sleep(pause_seconds)
+        time.sleep(pause_seconds)  # /sys and mountinfo announce nothing that could be waited for
     return True
 
 

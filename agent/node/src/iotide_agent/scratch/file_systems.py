@@ -10,7 +10,15 @@ from typing import Final
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import Making
 from iotide_wire.geometry import mkfs_geometry
-from iotide_wire.scratch_vocabulary import EXT, MKFS, MOUNT_OPTIONS, SECTOR_BYTES, BtrfsProfile, Filesystem
+from iotide_wire.scratch_vocabulary import (
+    EXT,
+    MKFS,
+    MOUNT_OPTIONS,
+    SECTOR_BYTES,
+    WHOLE_PERCENT,
+    BtrfsProfile,
+    Filesystem,
+)
 
 ALWAYS: Final = ("nodev", "nosuid")
 """A file system may hold anything that a load wrote."""
@@ -57,7 +65,7 @@ def _ext(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
 
 def _xfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
     words = list(_geometry(making))
-    if making.size_percent < 100:  # noqa: PLR2004 - per cent
+    if making.size_percent < WHOLE_PERCENT:
         words.append(f"size={size_bytes // making.block_bytes * making.block_bytes}")
     options = ["-b", f"size={making.block_bytes}", *(("-d", ",".join(words)) if words else ())]
     return [MKFS[making.type], "-q", "-f", "-K", *options, devices[0]]
@@ -68,7 +76,7 @@ def _btrfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]
     profile = making.layout.profile
     if profile is not None:
         options += ["-d", profile, "-m", _PLACED_METADATA.get(profile, profile)]
-    if making.size_percent < 100:  # noqa: PLR2004 - per cent
+    if making.size_percent < WHOLE_PERCENT:
         options += ["-b", str(size_bytes // making.block_bytes * making.block_bytes)]
     return [MKFS[making.type], *options, *devices]
 
@@ -93,7 +101,7 @@ def _geometry(making: Making) -> tuple[str, ...]:
 
 
 def _blocks(making: Making, size_bytes: int, block_bytes: int) -> list[str]:
-    return [str(size_bytes // block_bytes)] if making.size_percent < 100 else []  # noqa: PLR2004 - per cent
+    return [str(size_bytes // block_bytes)] if making.size_percent < WHOLE_PERCENT else []
 
 
 _MKFS: Final[Mapping[Filesystem, Callable[[Making, Sequence[str], int], list[str]]]] = {

@@ -27,7 +27,7 @@ _ID_CHARACTERS: Final = 8
 
 
 class Maker:
-    """One make. The marks are dirty from before its first destructive command until a wipe."""
+    """Performs a make. The marks are dirty from before its first destructive command until a wipe."""
 
     def __init__(self, site: Site, commands: Commands, found: DiskSet, records: Records) -> None:
         self._site = site

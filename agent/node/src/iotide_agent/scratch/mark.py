@@ -20,7 +20,6 @@ ARENA_TYPE: Final = UUID("7b1f0a52-6f0e-4c2b-9f3a-3d5c1e8a4b01")
 MARK_TYPE: Final = UUID("7b1f0a52-6f0e-4c2b-9f3a-3d5c1e8a4b02")
 _MAGIC: Final = b"IOTIDE-SCRATCH-1\n"
 _LEAST_DISK_MIB: Final = 20
-T = TypeVar("T")
 
 
 class MarkError(Exception):
@@ -119,7 +118,10 @@ def _body(block: bytes) -> Mapping[str, Any]:
     return loaded
 
 
+T = TypeVar("T", Adoption, MarkState)
+
+
 def _of_fields(kind: type[T], body: Mapping[str, Any]) -> T:
-    if set(body) != {field.name for field in fields(kind)}:  # type: ignore[arg-type]
+    if set(body) != {field.name for field in fields(kind)}:
         raise MarkError("the mark is of another version")
     return kind(**body)

@@ -1,4 +1,4 @@
-"""One operation of the root program, from a checked request to its record. It runs in a process of its own."""
+"""Performs one operation of the root program, from a checked request to its record, in a process of its own."""
 
 import time
 from collections.abc import Callable

@@ -73,7 +73,7 @@ class Making:
 
 @dataclass(frozen=True, slots=True)
 class ScratchRequest:
-    """One checked request. `order` and `fence` are 0 where a verb has none, or `recover` names none."""
+    """Holds a checked request. `order` and `fence` are 0 where a verb has none, or `recover` names none."""
 
     verb: Verb
     set: str = ""

@@ -21,7 +21,7 @@ _SET_FIELDS: Final = frozenset({"devices", "discard", "max_bytes_per_day"})
 
 @dataclass(frozen=True, slots=True)
 class DiskSet:
-    """One set.
+    """Names the disks of a set.
 
     Attributes:
         devices: names of its disks, in the order of a layout's members.
@@ -37,7 +37,7 @@ class DiskSet:
 
 @dataclass(frozen=True, slots=True)
 class ScratchConfig:
-    """All sets by name, and the addresses of NFS clients by node name."""
+    """Holds all sets by name, and the addresses of NFS clients by node name."""
 
     sets: Mapping[str, DiskSet]
     clients: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Where scratch devices have their files on this node, and whose their file systems are."""
+"""Names the files of scratch devices on this node, and the user who owns the file systems."""
 
 import pwd
 from contextlib import suppress

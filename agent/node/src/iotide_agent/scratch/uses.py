@@ -28,7 +28,7 @@ _OPEN_SECONDS: Final = 2.0
 
 
 class MountPoint(NamedTuple):
-    """Where a file system is mounted, in the mount namespace of process `pid`."""
+    """Locates a mounted file system, in the mount namespace of process `pid`."""
 
     pid: int
     path: str

@@ -12,6 +12,7 @@ from iotide_wire.scratch_plan import FilesystemChoice, LayoutChoice, ScratchPlan
 from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
     MKFS,
+    WHOLE_PERCENT,
     WITH_DATA_MODE,
     WITH_GEOMETRY,
     Alignment,
@@ -151,7 +152,7 @@ def _variant(plan: ScratchPlan, combination: _Combination) -> str:
     if filesystem.profile is not None and not layout.is_disks:
         fs_text = f"{fs_text} {filesystem.profile}"
     parts = [layout_text, fs_text, align, mount]
-    if plan.size_percent != 100:  # noqa: PLR2004 - the whole device
+    if plan.size_percent != WHOLE_PERCENT:
         parts.append(f"size {plan.size_percent} %")
     if plan.fill_ratio is not None:
         parts.append(f"fill {format_percent(plan.fill_ratio)}")
