@@ -14,9 +14,10 @@ from agent.scratch.loops import Loops, run
 from iotide_agent.scratch.refusals import ScratchRefusedError
 
 MKFS: Final = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0")
+MOUNT: Final = ("mount", "-o", "ro")  # a writable file system writes by its own clock, also while the check looks
 MEMBER_SIZE: Final = 128 * 1024**2
 HOLD: Final = "import os, sys; held = os.open(sys.argv[1], {flags}); print('held', flush=True); sys.stdin.read()"
-APART: Final = "mount --make-rprivate / && mount {disk} {point} && echo mounted && read _"
+APART: Final = "mount --make-rprivate / && mount -o ro {disk} {point} && echo mounted && read _"
 Use = Callable[[str, Path], Iterator[None]]
 
 
@@ -37,7 +38,7 @@ def helper(*command: str) -> Iterator[None]:
 
 def mounted_here(disk: str, point: Path) -> Iterator[None]:
     run(*MKFS, disk)
-    run("mount", disk, str(point))
+    run(*MOUNT, disk, str(point))
     try:
         yield
     finally:
@@ -50,12 +51,15 @@ def mounted_in_another_namespace(disk: str, point: Path) -> Iterator[None]:
         yield
 
 
-def unmounted_lazily_with_an_open_file(disk: str, point: Path) -> Iterator[None]:
+def unmounted_lazily_with_an_open_directory(disk: str, point: Path) -> Iterator[None]:
     run(*MKFS, disk)
-    run("mount", disk, str(point))
-    with (point / "file").open("w"):
+    run(*MOUNT, disk, str(point))
+    held = os.open(point, os.O_RDONLY)
+    try:
         run("umount", "--lazy", str(point))
         yield
+    finally:
+        os.close(held)
 
 
 def swap(disk: str, point: Path) -> Iterator[None]:
@@ -149,7 +153,7 @@ def file_system_without_its_superblock(disk: str, point: Path) -> Iterator[None]
 USES: Final[tuple[tuple[Use, str], ...]] = (
     (mounted_here, "mounted at .*in use .O_EXCL.*holds ext4"),
     (mounted_in_another_namespace, r"mounted at .*\(process \d+\).*in use .O_EXCL"),
-    (unmounted_lazily_with_an_open_file, "in use .O_EXCL.*holds ext4"),
+    (unmounted_lazily_with_an_open_directory, "in use .O_EXCL.*holds ext4"),
     (swap, "swap at .*in use .O_EXCL.*holds swap"),
     (file_system_not_mounted, "holds ext4"),
     (physical_volume, "holds LVM2_member"),
@@ -190,7 +194,7 @@ def test_each_device_of_a_mounted_btrfs_is_in_use(loops: Loops, tmp_path: Path) 
     loops.list_in("bays", devices)
     paths = [loops.path(device) for device in devices]
     run("mkfs.btrfs", "-q", "-d", "raid1", "-m", "raid1", *paths)
-    run("mount", "-o", f"device={paths[1]}", paths[0], str(point))
+    run("mount", "-o", f"ro,device={paths[1]}", paths[0], str(point))
     for device in devices:
         check_refused(loops, device, "mounted at .*in use .O_EXCL.*holds btrfs")
     run("umount", str(point))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from tempfile import TemporaryFile
+from traceback import clear_frames
 from typing import IO, Final, NamedTuple
 from weakref import WeakValueDictionary
 from zlib import crc32
@@ -111,9 +112,13 @@ class Bodies:
                     async with self._turn(_queue(caller, file.tell())):
                         await _require_client(request)
                         file.seek(0)
-                        response = await act(file.read())
-                        trim()  # before the next body: fragments of this body must not add to the next one
-                        return response
+                        try:
+                            return await act(file.read())
+                        except Exception as error:
+                            clear_frames(error.__traceback__)  # the error outlives the turn, the body must not
+                            raise
+                        finally:
+                            trim()  # before the next body: fragments of this body must not add to the next one
         except ClientDisconnect as error:
             raise HTTPException(400, "the client has disconnected") from error
 

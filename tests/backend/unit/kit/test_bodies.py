@@ -6,6 +6,7 @@ from errno import ENOSPC
 from io import BytesIO
 from pathlib import Path
 from typing import Final
+from weakref import ref
 
 import pytest
 from factories.raised import raised
@@ -205,4 +206,29 @@ def test_a_full_disk_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
             await Bodies().serve(sender.request, NODE, Acting(), is_json=True)
 
     monkeypatch.setattr("iotide_server.kit.bodies.TemporaryFile", FullDisk)
+    asyncio.run(story())
+
+
+class Parsed:
+    """What a route made of a body."""
+
+
+def test_an_error_keeps_neither_the_body_nor_what_was_made_of_it() -> None:
+    """Else they are still in memory when the next body is read."""
+
+    async def story() -> None:
+        made: list[ref[Parsed]] = []
+
+        async def act(_: bytes) -> Response:
+            parsed = Parsed()
+            made.append(ref(parsed))
+            raise BODY_TOO_COMPLEX(what="something")
+
+        sender = Sender(LARGE_BYTES + 1)
+        sender.may_send.set()
+        with raised(BODY_TOO_COMPLEX) as caught:
+            await Bodies().serve(sender.request, NODE, act, is_json=True)
+        assert caught.value.__traceback__ is not None
+        assert made[0]() is None
+
     asyncio.run(story())

@@ -116,10 +116,15 @@ def _parsed(adapter: TypeAdapter[Any], limit: BodyLimit, body: bytes) -> object:
     try:
         return adapter.validate_python(plain)
     except ValidationError as error:
-        if error.error_count() > _MOST_FAULTS:
-            raise BODY_TOO_COMPLEX(what=f"{error.error_count()} validation errors") from None
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
+        rejection = _rejection(error)
+    raise rejection  # outside of the handler: as its context, the first error would keep the whole input
+
+
+def _rejection(error: ValidationError) -> Exception:
+    if error.error_count() > _MOST_FAULTS:
+        return BODY_TOO_COMPLEX(what=f"{error.error_count()} validation errors")
+    first = error.errors(include_url=False, include_input=False)[0]
+    return RequestValidationError([{**first, "loc": ("body", *first["loc"])}])
 
 
 def _plain(body: bytes) -> object:
