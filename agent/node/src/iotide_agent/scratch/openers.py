@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -22,12 +22,12 @@ def openers(numbers: Collection[int]) -> list[int]:
 def openers_of(descriptor: int) -> str:
     """Return the other processes that have this file open, worded."""
     own = os.fstat(descriptor)
-    return _worded(pid for pid in _others() if any(os.path.samestat(own, found) for found in _opened(pid)))
+    return worded(pid for pid in _others() if any(os.path.samestat(own, found) for found in _opened(pid)))
 
 
 def users_of(directory: str) -> str:
     """Return the processes with an open file, a working directory or a root below a directory, worded."""
-    return _worded(pid for pid in pids() if any(_is_below(link, directory) for link in _links(pid)))
+    return worded(pid for pid in pids() if any(_is_below(link, directory) for link in _links(pid)))
 
 
 def namespace_of(pid: int | str) -> str:
@@ -65,7 +65,7 @@ def _is_below(link: str, directory: str) -> bool:
     return link == directory or link.startswith(f"{directory}/")
 
 
-def _worded(found: Iterator[int]) -> str:
+def worded(found: Iterable[int]) -> str:
     words = []
     for pid in found:
         with suppress(OSError):

@@ -28,9 +28,10 @@ _OPEN_SECONDS: Final = 2.0
 
 
 class MountPoint(NamedTuple):
-    """Locates a mounted file system, in the mount namespace of process `pid`."""
+    """Locates a mounted file system, in the mount namespace of process `pid`. `id` is the kernel's for the mount."""
 
     pid: int
+    id: int
     path: str
     is_own: bool
 
@@ -102,9 +103,11 @@ def mounts_of(sysfs: Sysfs, names: Collection[str]) -> list[MountPoint]:
         if not namespace or namespace in seen:
             continue
         seen.add(namespace)
-        for number, point, source in _mount_lines(pid):
-            if number in numbers or (number.startswith("0:") and _number_of_path(source) in sources):
-                found.append(MountPoint(pid, point, is_own=namespace == own))
+        for mount in _mount_lines(pid):
+            # Any user can mount a file system of another type and give it the name of a device as its source.
+            is_btrfs = mount.number.startswith("0:") and mount.fstype == "btrfs"
+            if mount.number in numbers or (is_btrfs and _number_of_path(mount.source) in sources):
+                found.append(MountPoint(pid, mount.id, mount.path, is_own=namespace == own))
     return found[::-1]
 
 
@@ -117,7 +120,17 @@ def btrfs_siblings(names: Collection[str]) -> set[str]:
     return found
 
 
-def _mount_lines(pid: int) -> Iterator[tuple[str, str, str]]:
+class _MountLine(NamedTuple):
+    """Line of mountinfo. `number` is that of the device, major:minor."""
+
+    id: int
+    number: str
+    path: str
+    fstype: str
+    source: str
+
+
+def _mount_lines(pid: int) -> Iterator[_MountLine]:
     try:
         text = (_PROC / str(pid) / "mountinfo").read_bytes().decode(errors="surrogateescape")
     except OSError:
@@ -125,7 +138,8 @@ def _mount_lines(pid: int) -> Iterator[tuple[str, str, str]]:
     for line in filter(None, text.split("\n")):
         left, _, right = line.partition(" - ")
         fields = left.split(" ")
-        yield fields[2], decode(fields[4]), decode(right.split(" ")[1])
+        fstype, source, *_ = right.split(" ")
+        yield _MountLine(int(fields[0]), fields[2], decode(fields[4]), fstype, decode(source))
 
 
 def _swaps(sysfs: Sysfs, names: Collection[str]) -> list[str]:
