@@ -118,7 +118,7 @@ class Disk:
         """Write block 0, and for a new adoption a dirty state before it: old data may lie in the arena."""
         self.check_same()
         dirty = (self._mark_start + BLOCK_BYTES, mark.packed(MarkState(MarkCondition.DIRTY, variant="adoption")))
-        self._write([*([dirty] if is_new else []), (self._mark_start, mark.packed(adoption))])
+        self._write([*([dirty] if is_new else []), (self._mark_start, mark.packed(adoption))], exclusive=is_new)
 
     def write_table(self, adoption_id: str) -> None:
         """Write the partition table. Killed before it, an adoption has a mark and no table, or only the spare one."""
@@ -150,7 +150,10 @@ class Disk:
 
     @property
     def _mark_start(self) -> int:
-        return mark.mark_start_bytes(self.identity.size_bytes)
+        try:
+            return mark.mark_start_bytes(self.identity.size_bytes)
+        except MarkError as error:
+            raise ScratchRefusedError(f"{self.device}: {error}") from error
 
     def _check_opened(self) -> None:
         number = _shown(os.fstat(self.descriptor).st_rdev)
@@ -172,7 +175,12 @@ class Disk:
         check_node(self._sysfs, self.arena)
 
     def _write(self, blocks: list[tuple[int, bytes]], *, exclusive: bool = False) -> None:
-        descriptor = os.open(self.path, _WRITE | (os.O_EXCL if exclusive else 0))
+        try:
+            descriptor = os.open(self.path, _WRITE | (os.O_EXCL if exclusive else 0))
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                raise ScratchRefusedError(f"{self.device}: the kernel reports that it is in use (O_EXCL)") from error
+            raise
         with closing(descriptor):
             if os.fstat(descriptor).st_rdev != os.fstat(self.descriptor).st_rdev:
                 raise ScratchRefusedError(f"{self.device}: another device has the name {self.name} now")

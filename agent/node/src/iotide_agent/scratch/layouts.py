@@ -11,6 +11,8 @@ from iotide_agent.scratch.sysfs import MAPPER, Sysfs, block_majors
 from iotide_wire.geometry import array_stripe, start_multiple_bytes
 from iotide_wire.scratch_vocabulary import SECTOR_BYTES, LayoutKind, LvmKind, MdLevel, Sync
 
+PREFIX: Final = "iotide"
+"""Of the names of our arrays and volumes."""
 NUMBERS: Final = range(900, 916)
 """Minor numbers of our arrays and volumes. The unit of the root program allows only these."""
 _OFFSET_SECTORS: Final = 63

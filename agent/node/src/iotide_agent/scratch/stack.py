@@ -8,11 +8,12 @@ from typing import Final
 
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node, until
-from iotide_agent.scratch.layouts import NUMBERS
+from iotide_agent.scratch.layouts import NUMBERS, PREFIX
+from iotide_agent.scratch.namespaces import Mount
 from iotide_agent.scratch.openers import openers, users_of, worded
 from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
 from iotide_agent.scratch.sysfs import Sysfs
-from iotide_agent.scratch.uses import MountPoint, btrfs_siblings, device_numbers, is_claimed, mounts_of
+from iotide_agent.scratch.uses import btrfs_siblings, device_numbers, is_claimed, mounts_of
 
 _EXPORTS: Final = Path("/var/lib/nfs/etab")
 _EXPORT: Final = re.compile(r"(?P<path>\S+)\s+(?P<client>[^\s(]+)\(")
@@ -43,8 +44,8 @@ class Stack:
         self.unmount()
         for device in sorted(self.devices, key=self._sysfs.depth, reverse=True):
             self._remove(device)
-        for device in self._sysfs.without_table(NUMBERS):
-            # A killed dmsetup or lvcreate left it, and no arena shows it. Under the lock nothing else creates one.
+        for device in self._sysfs.without_table(NUMBERS, PREFIX):
+            # A killed dmsetup or lvcreate left it, and no arena shows it. Under the lock iotide creates none.
             self._remove(device)
 
     def _found(self) -> list[str]:
@@ -80,7 +81,7 @@ class Stack:
         if not until(is_unmounted, self._patience_seconds, pause_seconds=1.0):
             raise DirtyError("; ".join(map(_stays_mounted, mounts_of(self._sysfs, names))))
 
-    def _unmount_one(self, mount: MountPoint) -> None:
+    def _unmount_one(self, mount: Mount) -> None:
         # Never lazily: the mount would leave every list, with the device still busy.
         words = (str(mount.pid), str(mount.id), mount.path)
         self._commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
@@ -110,7 +111,7 @@ class Stack:
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
 
 
-def _stays_mounted(mount: MountPoint) -> str:
+def _stays_mounted(mount: Mount) -> str:
     if mount.is_own:
         return f"{mount.path} stays mounted: {users_of(mount.path)}"
     return f"{mount.path} stays mounted in the mount namespace of {worded([mount.pid])}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from iotide_wire.visible import visible
+
 MAPPER: Final = "device-mapper"
 """Driver of the device mapper, as /proc/devices names it."""
 _DEVICES: Final = Path("/proc/devices")
@@ -75,7 +77,9 @@ class Sysfs:
         wwn = self.text(name, "wwid") or self.text(name, "device/wwid")
         is_usable = wwn.startswith((_NAA, *_NVME)) and wwn.partition(".")[2].strip("0-")
         serial = self.text(name, "serial") or self.text(name, "device/serial") or self._page_80(name)
-        return DiskIdentity(wwn if is_usable else "", serial, self.text(name, "device/model"), self.size_bytes(name))
+        # A terminal must not obey what a disk says about itself.
+        wwn, serial, model = map(visible, (wwn if is_usable else "", serial, self.text(name, "device/model")))
+        return DiskIdentity(wwn, serial, model, self.size_bytes(name))
 
     def bay(self, name: str) -> str:
         """Return the slot of its enclosure that holds a disk, as the kernel's ses driver names it; empty if unknown."""
@@ -107,6 +111,14 @@ class Sysfs:
         major, _, minor = self.text(name, "dev").partition(":")
         return ["--major", major, "--minor", minor]
 
+    def passages(self, name: str) -> list[str]:
+        """Return the numbers of character devices that pass commands to a disk: SCSI generic, NVMe generic."""
+        directory = _SYS / "class/block" / name / "device/scsi_generic"
+        files = [directory / sg / "dev" for sg in _names(directory)]
+        if name.startswith("nvme"):
+            files.append(_SYS / "class/nvme-generic" / f"ng{name.removeprefix('nvme')}" / "dev")
+        return [file.read_text(encoding="ascii").strip() for file in files if file.exists()]
+
     def above(self, name: str) -> list[str]:
         """Return what the kernel built on a device or its partitions, the topmost first."""
         found: list[str] = []
@@ -119,10 +131,14 @@ class Sysfs:
         slaves = self.names(name, "slaves")
         return set().union(*(self.leaves(slave) for slave in slaves)) if slaves else {name}
 
-    def without_table(self, numbers: Collection[int]) -> list[str]:
-        """Return the devices of the device mapper with these minor numbers that are on nothing, and have no size."""
+    def without_table(self, numbers: Collection[int], prefix: str) -> list[str]:
+        """Return the devices of the device mapper with these minor numbers that are on nothing, and have no size.
+
+        Those of others, which may get any number, have names without `prefix`.
+        """
         found = [f"dm-{number}" for number in numbers if self.has(f"dm-{number}", "dm")]
-        return [name for name in found if not self.names(name, "slaves") and not self.size_bytes(name)]
+        own = [name for name in found if self.text(name, "dm/name").startswith(prefix)]
+        return [name for name in own if not self.names(name, "slaves") and not self.size_bytes(name)]
 
     def depth(self, name: str) -> int:
         return 1 + max((self.depth(slave) for slave in self.names(name, "slaves")), default=0)
