@@ -145,7 +145,7 @@ class Root:
             raise ScratchRefusedError(f"{disk.device}: {'; '.join(found)}")
 
     def _check_not_live(self, disk: Disk) -> None:
-        found = live_uses(disk, self._site.sysfs)
+        found = live_uses(self._site.sysfs, disk)
         if found:
             raise ScratchRefusedError(f"{disk.device}: {'; '.join(found)}")
 

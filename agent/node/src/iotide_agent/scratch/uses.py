@@ -40,7 +40,7 @@ def uses(disk: Disk, sysfs: Sysfs, commands: Commands, *, own: Collection[str] =
     return found + _opened(sysfs, names)
 
 
-def live_uses(disk: Disk, sysfs: Sysfs) -> list[str]:
+def live_uses(sysfs: Sysfs, disk: Disk) -> list[str]:
     """Return every present use of a disk and its partitions, worded, whatever they hold."""
     names = [disk.name, *sysfs.partitions(disk.name)]
     return _claims(disk, sysfs, names) + _opened(sysfs, names)
