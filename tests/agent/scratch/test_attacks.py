@@ -31,6 +31,7 @@ from iotide_agent.scratch.journal import Journal
 from iotide_agent.scratch.listing import all_sets, unlisted
 from iotide_agent.scratch.lock import held_lock
 from iotide_agent.scratch.mark import MarkCondition, MarkState, mark_start_bytes, state_in
+from iotide_agent.scratch.namespaces import mounts
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import parse_request
@@ -98,6 +99,21 @@ def test_a_program_that_a_local_user_placed_in_a_namespace_of_their_own_is_not_s
         assert record["outcome"] == "dirty"
         assert f"in the mount namespace of process {pid} (sh)" in record["reason"]
     assert recovered(loops)[0]["outcome"] == "done"
+
+
+def test_thousands_of_namespaces_make_neither_a_long_wait_nor_a_long_reason(
+    loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_and_mounted(loops)
+    (own,) = [mount for mount in mounts() if mount.is_own and mount.path == str(loops.site.mounts / "bays")]
+    copies = [own._replace(id=-number, is_own=False) for number in range(1, 3000)]
+    monkeypatch.setattr(stack, "mounts_of", lambda _sysfs, _names: [*copies, *(one for one in mounts() if one == own)])
+    record, journal = recovered(loops)
+    assert record["reason"].endswith("; 2991 more")
+    assert len(record["reason"]) < 2000
+    unmounts = [line for line in journal.splitlines() if "unmounting.py" in line]
+    assert len(unmounts) < 200
+    assert f'"{own.id}", "{own.path}"' in unmounts[0], "the node's own mount comes first"
 
 
 def test_an_export_of_others_is_not_stopped_because_of_a_path_in_another_namespace(

@@ -12,7 +12,7 @@ from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.mark import Adoption
 from iotide_agent.scratch.recovery import Recovery
-from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError, joined
 from iotide_agent.scratch.requests import ScratchRequest, Verb
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.site import Site
@@ -142,12 +142,12 @@ class Root:
     def _check_unused(self, disk: Disk, own: frozenset[str] = frozenset()) -> None:
         found = uses(disk, self._site.sysfs, self._commands, own=own)
         if found:
-            raise ScratchRefusedError(f"{disk.device}: {'; '.join(found)}")
+            raise ScratchRefusedError(f"{disk.device}: {joined(found)}")
 
     def _check_not_live(self, disk: Disk) -> None:
         found = live_uses(self._site.sysfs, disk)
         if found:
-            raise ScratchRefusedError(f"{disk.device}: {'; '.join(found)}")
+            raise ScratchRefusedError(f"{disk.device}: {joined(found)}")
 
     def _confirm(self, disk: Disk, what: str) -> None:
         identity = disk.identity

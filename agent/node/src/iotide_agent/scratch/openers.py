@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from iotide_agent.scratch.namespaces import PROC, Mount, mounts, pids
+from iotide_agent.scratch.refusals import joined
 
 _LOCAL: Final = frozenset({"bcachefs", "btrfs", "devtmpfs", "overlay", "ramfs", "rootfs", "tmpfs", "zfs"})
 """Types without a block device below them that answer at once. NFS or FUSE may never answer."""
@@ -81,4 +82,4 @@ def worded(found: Iterable[int]) -> str:
     for pid in found:
         with suppress(OSError):
             words.append(f"{pid} ({(PROC / str(pid) / 'comm').read_text(errors='replace').strip()})")
-    return f"process {', '.join(words)}" if words else "no process was found"
+    return f"process {joined(words, ', ')}" if words else "no process was found"

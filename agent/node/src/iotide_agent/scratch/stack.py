@@ -2,7 +2,9 @@
 
 import re
 import sys
+import time
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +13,7 @@ from iotide_agent.scratch.disk import Disk, check_node, until
 from iotide_agent.scratch.layouts import NUMBERS, PREFIX
 from iotide_agent.scratch.namespaces import Mount
 from iotide_agent.scratch.openers import openers, users_of, worded
-from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
+from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
 from iotide_agent.scratch.sysfs import Sysfs
 from iotide_agent.scratch.uses import btrfs_siblings, device_numbers, is_claimed, mounts_of
 
@@ -70,16 +72,22 @@ class Stack:
         """Unmount in every namespace, exports first; raise DirtyError with the processes that prevent it."""
         names = {*self.devices, *self._arenas}
 
+        end = time.monotonic() + self._patience_seconds
+
         def is_unmounted() -> bool:
-            for mount in mounts_of(self._sysfs, names):
-                # In another namespace this path may be that of an export of others.
-                for client in exports_of(mount.path) if mount.is_own else ():
-                    self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
-                self._unmount_one(mount)
+            # Most other namespaces follow the node's own. A user can have thousands that do not.
+            for mount in sorted(mounts_of(self._sysfs, names), key=lambda mount: not mount.is_own):
+                if mount.is_own:
+                    for client in exports_of(mount.path):
+                        self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
+                    self._unmount_one(mount)
+                elif time.monotonic() < end:
+                    with suppress(CommandFailedError):
+                        self._unmount_one(mount)
             return not mounts_of(self._sysfs, names)
 
         if not until(is_unmounted, self._patience_seconds, pause_seconds=1.0):
-            raise DirtyError("; ".join(map(_stays_mounted, mounts_of(self._sysfs, names))))
+            raise DirtyError(joined([*map(_stays_mounted, mounts_of(self._sysfs, names))]))
 
     def _unmount_one(self, mount: Mount) -> None:
         # Never lazily: the mount would leave every list, with the device still busy.
