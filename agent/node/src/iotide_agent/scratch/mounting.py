@@ -8,7 +8,7 @@ from iotide_agent.runner.files import closing
 from iotide_agent.runner.mounts import mount_id_of
 from iotide_agent.scratch import arenas
 from iotide_agent.scratch.commands import Commands
-from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.disk import Disk, check_node
 from iotide_agent.scratch.file_systems import mount_options
 from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
@@ -42,6 +42,8 @@ class Mounter:
         with arenas.opened(self._site, self._devices(request)) as disks:
             making = self._check_made(disks, request)
             names = self._tops(disks)
+            for name in names:
+                check_node(self._site.sysfs, name)
             options = mount_options(making, dict(request.options), [f"/dev/{name}" for name in names])
             if not self._mount_ids(disks):
                 self._site.mounts.mkdir(mode=_PASSABLE, parents=True, exist_ok=True)

@@ -6,11 +6,16 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
+from iotide_agent.runner.files import closing
 from iotide_agent.scratch.namespaces import PROC, Mount, mounts, pids
 from iotide_agent.scratch.refusals import joined
 
 _LOCAL: Final = frozenset({"bcachefs", "btrfs", "devtmpfs", "overlay", "ramfs", "rootfs", "tmpfs", "zfs"})
 """Types without a block device below them that answer at once. NFS or FUSE may never answer."""
+
+
+_FIRST_LINES_BYTES: Final = 128
+"""Position, flags and mount id of fdinfo."""
 
 
 def openers(numbers: Collection[int], passages: Collection[int] = ()) -> list[int]:
@@ -42,23 +47,28 @@ def _others() -> list[int]:
     return [pid for pid in pids() if pid != os.getpid()]
 
 
-def _opened(pid: int, answering: Collection[int]) -> Iterator[os.stat_result]:
+def _opened(pid: int, answering: Collection[bytes]) -> Iterator[os.stat_result]:
+    directory = f"{PROC}/{pid}/fd"
     # A process may end, or close a descriptor, in between.
     with suppress(OSError):
-        for entry in (PROC / str(pid) / "fd").iterdir():
+        for number in os.listdir(directory):  # noqa: PTH208 - strings and no paths: a process may have very many files
             with suppress(OSError):
-                if str(entry.readlink()).startswith("/") and _mount_id(pid, entry.name) in answering:
-                    yield entry.stat()
+                file = f"{directory}/{number}"
+                is_named = os.readlink(file).startswith("/")  # noqa: PTH115 - as above
+                if is_named and _mount_id(f"{directory}info/{number}") in answering:
+                    yield os.stat(file)  # noqa: PTH116 - as above
 
 
-def _mount_id(pid: int, descriptor: str) -> int:
-    _, _, rest = (PROC / str(pid) / "fdinfo" / descriptor).read_text(encoding="ascii").partition("mnt_id:")
-    return int(rest.split()[0]) if rest else 0
+def _mount_id(described: str) -> bytes:
+    descriptor = os.open(described, os.O_RDONLY | os.O_CLOEXEC)
+    with closing(descriptor):
+        _, _, rest = os.read(descriptor, _FIRST_LINES_BYTES).partition(b"mnt_id:\t")
+    return rest.partition(b"\n")[0]
 
 
-def _answering() -> set[int]:
-    """Return the ids of mounts that wait for no server and no program of a user."""
-    return {mount.id for mount in mounts() if mount.fstype in _LOCAL or _has_device(mount)}
+def _answering() -> set[bytes]:
+    """Return the ids of mounts that wait for no server and no program of a user, as fdinfo writes them."""
+    return {b"%d" % mount.id for mount in mounts() if mount.fstype in _LOCAL or _has_device(mount)}
 
 
 def _has_device(mount: Mount) -> bool:
