@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -218,36 +219,34 @@ OWN: Final[dict[str, Any]] = {
 STATE: Final[dict[str, Any]] = {"condition": "clean", "order": 7, "fence": 11, "variant": "", "since_s": 1}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"[" * 3000, b"\xff", b"[]", b"7", [*OWN],
-        OWN | {"id": "a"}, OWN | {"id": "{" + OWN["id"] + "}"}, OWN | {"id": 7},
-        OWN | {"size_bytes": "64"}, OWN | {"adopted_by": ["root"]}, OWN | {"adopted_by": "\x1b]0;root\x07"},
-        OWN | {"adopted_at_s": 10**30},
-    ],
-    ids=lambda body: str(body)[-24:],
+NO_MARKS: Final[tuple[object, ...]] = (
+    b"[" * 3000, b"\xff", b"[]", b"7", [*OWN],
+    OWN | {"id": "a"}, OWN | {"id": "{" + OWN["id"] + "}"}, OWN | {"id": 7},
+    OWN | {"size_bytes": "64"}, OWN | {"adopted_by": ["root"]}, OWN | {"adopted_by": "\x1b]0;root\x07"},
+    OWN | {"adopted_at_s": 10**30},
 )  # fmt: skip
-def test_a_crafted_mark_is_named_as_no_mark(loops: Loops, body: object) -> None:
+
+
+def test_a_crafted_mark_is_named_as_no_mark(loops: Loops) -> None:
     device = loops.add()
     loops.list_in("bays", [device])
     loops.adopt(device)
-    write(loops.path(device), crafted(body), mark_start_bytes(64 * MIB))
-    (shown,) = all_sets(loops.site, read_config(loops.config))
-    assert "not adopted" in shown["disks"][0]["problem"]
-    loops.config.write_text("")
-    assert unlisted(loops.site, read_config(loops.config)) == []
+    config = read_config(loops.config)
+    for body in NO_MARKS:
+        write(loops.path(device), crafted(body), mark_start_bytes(64 * MIB))
+        (shown,) = all_sets(loops.site, config)
+        assert "not adopted" in shown["disks"][0]["problem"], body
+        assert unlisted(loops.site, replace(config, sets={})) == [], body
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"[" * 3000, b"\xff", b"[]", b"7", [*STATE],
-        STATE | {"order": "7"}, STATE | {"order": True}, STATE | {"order": 2**63}, STATE | {"since_s": -1},
-        STATE | {"variant": "\x1b[2J"}, STATE | {"variant": {"a": 1}}, STATE | {"condition": ["clean"]},
-    ],
-    ids=lambda body: str(body)[-24:],
+NO_STATES: Final[tuple[object, ...]] = (
+    b"[" * 3000, b"\xff", b"[]", b"7", [*STATE],
+    STATE | {"order": "7"}, STATE | {"order": True}, STATE | {"order": 2**63}, STATE | {"since_s": -1},
+    STATE | {"variant": "\x1b[2J"}, STATE | {"variant": {"a": 1}}, STATE | {"condition": ["clean"]},
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NO_STATES, ids=lambda body: str(body)[-40:])
 def test_a_crafted_state_counts_as_dirty(body: object) -> None:
     assert state_in(crafted(body)) == MarkState(MarkCondition.DIRTY)
 
