@@ -328,6 +328,39 @@ def test_a_process_that_holds_a_file_of_a_dead_file_system_holds_nothing_up(tmp_
     assert said.stdout == "[]\n"
 
 
+DISK: Final = '"wwn-0x5000c500a1b2c3d4"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "sets = []",
+            "[sets.Bays]",
+            f'[sets."bays\\n"]\ndevices = [{DISK}]',
+            f'[sets."\uff42ays"]\ndevices = [{DISK}]',
+        ),
+        *(
+            f"[sets.a]\ndevices = [{value}]"
+            for value in ('"sdb"', '"../sdb"', '"wwn-0x../sdb"', '"wwn-0x5\\n"', f"[{DISK}]")
+        ),
+        *(f"[sets.a]\ndevices = [{DISK}, {DISK}]", f"[sets.a]\ndevices = [{DISK}]\n[sets.b]\ndevices = [{DISK}]"),
+        *(
+            f"[sets.a]\ndevices = [{DISK}]\n{more}"
+            for more in ("discard = 1", "max_bytes_per_day = inf", "force = true")
+        ),
+        *(f"[clients]\nnode = {value}" for value in ("1", '"*"', '"10.0.0.0/8"', '"fe80::1%a(rw)"', '["10.0.0.1"]')),
+        *('[clients]\n"*" = "10.0.0.1"', "sets = " + "[" * 5000),
+    ],
+    ids=lambda text: text[:48],
+)
+def test_a_list_with_odd_values_is_refused_as_a_whole(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "scratch.toml"
+    file.write_text(text)
+    with pytest.raises(ScratchRefusedError, match=str(file)):
+        read_config(file)
+
+
 def test_a_packet_in_another_encoding_is_refused() -> None:
     for encoding in ("utf-16", "utf-16-le", "utf-32", "utf-8-sig"):
         with pytest.raises(ScratchRefusedError, match="request"):
