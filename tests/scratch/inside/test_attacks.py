@@ -10,9 +10,8 @@ import pytest
 from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, name_of, path_of, performed, run, state_of
 
 from iotide_agent.scratch.disk import Disk
-from iotide_agent.scratch.layouts import PREFIX
+from iotide_agent.scratch.mapper import PREFIX, named
 from iotide_agent.scratch.refusals import ScratchRefusedError
-from iotide_agent.scratch.sysfs import MAPPER, block_majors
 from iotide_wire.units import MIB
 
 SPARE: Final = "serial-SPARE"
@@ -65,12 +64,12 @@ def test_a_group_of_others_with_exactly_our_name_stays_whole(spare: str) -> None
 
 
 def test_a_mapped_device_of_others_with_one_of_our_numbers_stays() -> None:
-    major = str(block_majors()[MAPPER])
-    run("dmsetup", "create", "theirs-later", "--notable", "--major", major, "--minor", "900")
+    run("dmsetup", "create", "theirs-later", "--notable", *named(900))
     try:
-        done("make", **order(), **OFFSET)
+        made = done("make", **order(), **OFFSET)
+        assert "dm-901" in made["geometry"]
         done("recover")
-        assert SITE.sysfs.has("dm-900")
+        assert "theirs-later" in run("dmsetup", "info", "theirs-later")
     finally:
         run("dmsetup", "remove", "theirs-later")
     assert leftovers() == []

@@ -11,7 +11,8 @@ from iotide_agent.scratch.commands import LONG_SECONDS, Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.file_systems import mkfs
 from iotide_agent.scratch.geometry import read_back
-from iotide_agent.scratch.layouts import PREFIX, Builder
+from iotide_agent.scratch.layouts import Builder
+from iotide_agent.scratch.mapper import PREFIX
 from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError

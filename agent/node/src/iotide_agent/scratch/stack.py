@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node, until
-from iotide_agent.scratch.layouts import NUMBERS, PREFIX
 from iotide_agent.scratch.namespaces import Mount
 from iotide_agent.scratch.openers import openers, users_of, worded
 from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
@@ -46,9 +46,16 @@ class Stack:
         self.unmount()
         for device in sorted(self.devices, key=self._sysfs.depth, reverse=True):
             self._remove(device)
-        for device in self._sysfs.without_table(NUMBERS, PREFIX):
-            # A killed dmsetup or lvcreate left it, and no arena shows it. Under the lock iotide creates none.
-            self._remove(device)
+        self._remove_unfinished()
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a killed dmsetup or lvcreate left; no arena shows it. Under the lock iotide creates none."""
+        for number in mapper.unfinished(self._commands):
+            remove = ("dmsetup", "remove", "--retry", *mapper.named(number))
+            self._commands.run(remove, ok=_ANY)
+        left = mapper.unfinished(self._commands)
+        if left:
+            raise DirtyError(f"dm-{left[0]}, which has no table, cannot be removed")
 
     def _found(self) -> list[str]:
         found: list[str] = []
@@ -72,16 +79,16 @@ class Stack:
         """Unmount in every namespace, exports first; raise DirtyError with the processes that prevent it."""
         names = {*self.devices, *self._arenas}
 
-        end = time.monotonic() + self._patience_seconds
-
         def is_unmounted() -> bool:
-            # Most other namespaces follow the node's own. A user can have thousands that do not.
-            for mount in sorted(mounts_of(self._sysfs, names), key=lambda mount: not mount.is_own):
+            for mount in mounts_of(self._sysfs, names):
                 if mount.is_own:
                     for client in exports_of(mount.path):
                         self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
                     self._unmount_one(mount)
-                elif time.monotonic() < end:
+            # Most other namespaces have followed the node's own. A user can have thousands that do not.
+            end = time.monotonic() + self._patience_seconds
+            for mount in mounts_of(self._sysfs, names):
+                if not mount.is_own and time.monotonic() < end:
                     with suppress(CommandFailedError):
                         self._unmount_one(mount)
             return not mounts_of(self._sysfs, names)

@@ -2,16 +2,12 @@
 
 import fcntl
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from iotide_wire.visible import visible
 
-MAPPER: Final = "device-mapper"
-"""Driver of the device mapper, as /proc/devices names it."""
-_DEVICES: Final = Path("/proc/devices")
 _SYS: Final = Path("/sys")
 _DISK: Final = re.compile(r"sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+")
 """List of what can be adopted: names of the kernel's drivers of disks."""
@@ -131,15 +127,6 @@ class Sysfs:
         slaves = self.names(name, "slaves")
         return set().union(*(self.leaves(slave) for slave in slaves)) if slaves else {name}
 
-    def without_table(self, numbers: Collection[int], prefix: str) -> list[str]:
-        """Return the devices of the device mapper with these minor numbers that are on nothing, and have no size.
-
-        Those of others, which may get any number, have names without `prefix`.
-        """
-        found = [f"dm-{number}" for number in numbers if self.has(f"dm-{number}", "dm")]
-        own = [name for name in found if self.text(name, "dm/name").startswith(prefix)]
-        return [name for name in own if not self.names(name, "slaves") and not self.size_bytes(name)]
-
     def depth(self, name: str) -> int:
         return 1 + max((self.depth(slave) for slave in self.names(name, "slaves")), default=0)
 
@@ -152,13 +139,6 @@ class Sysfs:
             return (_SYS / "class/block" / name / attribute).read_bytes()
         except OSError:
             return b""
-
-
-def block_majors() -> dict[str, int]:
-    """Return the major numbers of block devices by the name of their driver, such as `device-mapper`."""
-    _, _, block = _DEVICES.read_text(encoding="ascii").partition("Block devices:")
-    rows = (line.split() for line in block.splitlines() if line.strip())
-    return {driver: int(major) for major, driver in rows}
 
 
 def _names(directory: Path) -> list[str]:
