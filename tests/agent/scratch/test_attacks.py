@@ -208,7 +208,7 @@ def test_a_disk_that_is_taken_into_use_during_the_question_is_not_adopted(
 
 
 def crafted(body: object) -> bytes:
-    """Return a block of a mark whose digest holds, as anyone can write it who may write the disk."""
+    """Return a block of a mark whose digest holds, as each user can write it who may write the disk."""
     text = body if isinstance(body, bytes) else json.dumps(body).encode()
     return (b"IOTIDE-SCRATCH-1\n" + sha256(text).hexdigest().encode() + b"\n" + text).ljust(4096, b"\0")
 

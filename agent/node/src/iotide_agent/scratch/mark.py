@@ -95,7 +95,7 @@ def packed(block: Adoption | MarkState) -> bytes:
 
 
 def adoption_in(block: bytes) -> Adoption:
-    """Raise MarkError without a whole one, also for one that somebody else crafted."""
+    """Raise MarkError without a whole one, also for one that iotide did not write."""
     found = _of_fields(Adoption, _body(block))
     try:
         is_canonical = str(UUID(found.id)) == found.id
@@ -139,7 +139,7 @@ def _of_fields(kind: type[T], body: Mapping[str, Any]) -> T:
 
 
 def _value(kind: object, name: str, found: object) -> Any:  # noqa: ANN401 - a str or an int
-    """Return a value of a mark. A digest does not show who wrote it: whoever may write the disk can compute one."""
+    """Return a value of a mark. A digest is no secret: each user who may write the disk can compute one."""
     if kind is int and isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST:
         return found
     if isinstance(found, str) and found.isprintable():

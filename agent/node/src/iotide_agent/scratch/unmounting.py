@@ -1,7 +1,7 @@
 """Unmounts one mount, by its id in the kernel, in the mount namespace of a process.
 
 Usage: unmounting.py PID MOUNT_ID PATH, as root with `python -I -S`. In a user namespace of their own, an ordinary user
-decides what each path leads to, so nothing of the namespace is opened, started or loaded: only its mount is looked up.
+decides what each path leads to. So this opens one directory of the namespace, and starts and loads nothing of it.
 Exits with 1 and a reason if PATH is not this mount, or the kernel refuses.
 """
 
