@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,6 +101,41 @@ def test_a_wrong_packet_is_refused_and_the_connection_stays(tmp_path: Path) -> N
         assert answer(asking, {"verb": "status"})["running"] is None
 
 
+def test_descriptors_sent_with_packets_do_not_stay_in_the_program(tmp_path: Path) -> None:
+    with served(tmp_path, 2.0) as (path, program), connected(path) as asking, Path("/dev/null").open() as sent:
+        answer(asking, {"verb": "status"})
+        before = len([*Path(f"/proc/{program}/fd").iterdir()])
+        for _ in range(50):
+            socket.send_fds(asking, [b'{"verb": "status"}'], [sent.fileno()] * 20)
+            assert json.loads(asking.recv(1024**2))["running"] is None
+        assert len([*Path(f"/proc/{program}/fd").iterdir()]) == before
+
+
+def test_a_client_that_reads_no_answer_holds_no_other_one_up(tmp_path: Path) -> None:
+    with served(tmp_path, 2.0) as (path, _), connected(path) as silent, connected(path) as asking:
+        silent.setblocking(False)
+        with suppress(OSError):
+            for _ in range(10_000):
+                silent.send(b'{"verb": "list"}')
+        assert answer(asking, {"verb": "status"})["running"] is None
+
+
+def test_connections_of_one_client_end_at_a_limit(tmp_path: Path) -> None:
+    with served(tmp_path, 2.0) as (path, _), ExitStack() as all_of_them:
+        asking = [all_of_them.enter_context(connected(path)) for _ in range(16)]
+        assert all(answer(one, {"verb": "status"})["running"] is None for one in asking)
+        assert not is_answered(path)
+        asking[0].close()
+        assert until(lambda: is_answered(path), 10)
+
+
+def is_answered(path: Path) -> bool:
+    with connected(path) as asking, suppress(OSError):
+        asking.send(b'{"verb": "status"}')
+        return asking.recv(1024) != b""
+    return False
+
+
 @pytest.mark.parametrize(("user", "is_answered"), [(65534, True), (12345, False)])
 def test_only_the_agents_user_is_answered(tmp_path: Path, user: int, is_answered: bool) -> None:  # noqa: FBT001
     for directory in (tmp_path, *tmp_path.parents[:3]):
@@ -133,6 +168,7 @@ def test_no_argument_and_only_systemds_variables_can_change_what_the_program_doe
         if any(word in line for word in ("os.environ", "getenv", "sys.argv", "Sysfs)", "(Sysfs"))
     ]
     assert sorted(read) == [
+        "STATUS = main(sys.argv[1:])",  # of unmounting.py, a process, a mount's id and its path
         'if os.environ.get("LISTEN_PID") != str(os.getpid()) or os.environ.get("LISTEN_FDS") != "1":',
         "sysfs: Sysfs = field(default_factory=Sysfs)",
     ]

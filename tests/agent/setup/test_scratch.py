@@ -1,5 +1,6 @@
 """Units and rule of the root program for scratch disks: its walls, and the devices that it may open."""
 
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,7 @@ import pytest
 from deployment.units import read_unit
 from typer.testing import CliRunner
 
+import iotide_wire
 from iotide_agent.cli.agent import app
 from iotide_agent.scratch import PROGRAM
 from iotide_agent.scratch.mapper import NUMBERS
@@ -15,7 +17,7 @@ from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.site import OWNER, SOCKET, STATE
 from iotide_agent.setup import scratch
 from iotide_agent.setup.texts import SCRATCH_RULES, SCRATCH_SERVICE_UNIT, SCRATCH_SOCKET_UNIT, shipped_unit
-from iotide_wire.setup.changes import Changes
+from iotide_wire.setup.changes import Changes, SetupError
 
 GIVES_A_MOUNT_NAMESPACE: Final = (
     "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "PrivateMounts", "ProtectKernelTunables",
@@ -76,6 +78,49 @@ def test_a_disk_is_allowed_by_the_link_with_its_wwn(tmp_path: Path) -> None:
     assert len(lines) == 5 + 2 * len(NUMBERS)
     assert lines[-1] == "DeviceAllow=/dev/block/253:915 rwm"
     assert not any("block-" in line or "char-" in line for line in lines)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the directory of an installation with a virtual environment, which only root may change."""
+    for package in ("iotide_agent/scratch/__pycache__", "iotide_wire"):
+        (tmp_path / "lib" / package).mkdir(parents=True)
+        (tmp_path / "lib" / package / "module.py").touch()
+    (tmp_path / "lib/iotide_agent/scratch/__main__.py").touch()
+    (tmp_path / "pyvenv.cfg").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").symlink_to(Path(sys.executable).resolve())
+    monkeypatch.setattr(scratch, "PROGRAM", tmp_path / "lib/iotide_agent/scratch/__main__.py")
+    monkeypatch.setattr(iotide_wire, "__path__", [str(tmp_path / "lib/iotide_wire")])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin/python3"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "bin",
+        "pyvenv.cfg",
+        "lib/iotide_wire/module.py",
+        "lib/iotide_agent/scratch/__pycache__",
+        "lib/iotide_agent/scratch/__pycache__/module.py",
+    ],
+)
+def test_code_that_another_user_could_change_is_refused_also_by_an_upgrade(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(scratch, "DISKS", installed / "10-disks.conf")
+    monkeypatch.setattr(scratch, "UNITS", installed / "units")
+    monkeypatch.setattr(scratch, "RULES", installed / "rules")
+    changes = Changes(lambda _: None, is_dry=False)
+    scratch.check_code()
+    (installed / path).chmod(0o777)
+    with pytest.raises(SetupError, match="root would run"):
+        scratch.check_code()
+    scratch.install_scratch(changes)  # before an adoption, the unit is off
+    scratch.DISKS.touch()
+    with pytest.raises(SetupError, match="root would run"):
+        scratch.install_scratch(changes)
 
 
 @pytest.mark.parametrize("command", [("adopt", "wwn-0x1"), ("release", "wwn-0x1"), ("wipe", "bays")])

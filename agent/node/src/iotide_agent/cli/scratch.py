@@ -128,7 +128,9 @@ def _allow(site: Site) -> None:
     """Allow the unit of the root program exactly the listed disks that are adopted."""
     config = read_config(site.config_file)
     devices = [device for found in config.sets.values() for device in found.devices]
-    adopted = [device for device in devices if "id" in disk_row(site, device)]
+    rows = [disk_row(site, device) for device in devices]
+    # A copy of an adopted disk has an id, too.
+    adopted = [row["device"] for row in rows if "id" in row and row["problem"] is None]
     allow_disks([find(site.sysfs, device) for device in adopted], Changes(say, is_dry=False))
 
 

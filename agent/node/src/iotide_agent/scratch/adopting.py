@@ -12,11 +12,11 @@ from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.mark import Adoption
 from iotide_agent.scratch.recovery import Recovery
-from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError, joined
 from iotide_agent.scratch.requests import ScratchRequest, Verb
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.site import Site
-from iotide_agent.scratch.uses import is_blank, uses
+from iotide_agent.scratch.uses import is_blank, live_uses, uses
 from iotide_agent.scratch.wiping import Wiper
 
 _OWN_TABLE: Final = frozenset({"gpt", "PMBR"})
@@ -47,7 +47,11 @@ class Root:
             if not disk.has_table(adoption.id):
                 self._check_unused(disk, own=_OWN_TABLE)
                 self._confirm(disk, "complete the adoption of")
+                self._check_unused(disk, own=_OWN_TABLE)
                 disk.write_table(adoption.id)
+            elif _is_unfinished(disk):
+                self._confirm(disk, "complete the adoption of")
+                self._check_not_live(disk)
             self._finish(disk, adoption)
             return adoption.id
 
@@ -60,6 +64,8 @@ class Root:
             if not disk.has_table(found.id):
                 raise ScratchRefusedError(f"{device}: its partition table is not the one of its adoption")
             self._confirm(disk, f"take over from machine-id {found.machine_id}")
+            if disk.any_adoption() != found:
+                raise ScratchRefusedError(f"{device}: its mark changed during the question; nothing was changed")
             disk.write_adoption(replace(found, machine_id=self._site.this_machine()), is_new=False)
             disk.check_ready(self._site.this_machine())
             self._commands.journal.write("adopted", device=device, id=found.id, by=self._by)
@@ -104,7 +110,8 @@ class Root:
             question = f"It has no known signature, but its ends are not blank. Type `{phrase}` to overwrite it: "
             if self._ask(question) != phrase:
                 raise ScratchRefusedError("not confirmed; nothing was changed")
-            self._check_unused(disk)
+        # An answer can take hours.
+        self._check_unused(disk)
         identity = disk.identity
         adoption = Adoption(
             id=str(uuid4()),
@@ -127,7 +134,7 @@ class Root:
         if self._site.sysfs.partition(disk.name, 1) is None:
             disk.read_partitions()
         disk.check_ready(self._site.this_machine())
-        if not disk.state().is_clean and disk.state().order == 0:
+        if _is_unfinished(disk):
             # Old data may lie in the arena, where no check of the whole disk sees it.
             self._wiper().clean([disk], discards=False)
         self._commands.journal.write("adopted", device=disk.device, id=adoption.id, by=self._by)
@@ -135,7 +142,12 @@ class Root:
     def _check_unused(self, disk: Disk, own: frozenset[str] = frozenset()) -> None:
         found = uses(disk, self._site.sysfs, self._commands, own=own)
         if found:
-            raise ScratchRefusedError(f"{disk.device}: {'; '.join(found)}")
+            raise ScratchRefusedError(f"{disk.device}: {joined(found)}")
+
+    def _check_not_live(self, disk: Disk) -> None:
+        found = live_uses(self._site.sysfs, disk)
+        if found:
+            raise ScratchRefusedError(f"{disk.device}: {joined(found)}")
 
     def _confirm(self, disk: Disk, what: str) -> None:
         identity = disk.identity
@@ -146,6 +158,11 @@ class Root:
 
     def _wiper(self) -> Wiper:
         return Wiper(self._site.sysfs, self._commands, self._site.this_machine(), self._site.patience_seconds)
+
+
+def _is_unfinished(disk: Disk) -> bool:
+    state = disk.state()
+    return not state.is_clean and state.order == 0
 
 
 def _whole_mark(disk: Disk) -> Adoption | None:

@@ -15,8 +15,7 @@ from iotide_agent.scratch.refusals import CommandFailedError
 from iotide_wire.units import format_seconds
 
 PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
-ENVIRONMENT: Final = {"PATH": PATH, "LC_ALL": "C", "LVM_SUPPRESS_FD_WARNINGS": "1"}
-"""LVM warns of the lock's descriptor, which it inherits on purpose."""
+ENVIRONMENT: Final = {"PATH": PATH, "LC_ALL": "C"}
 USUAL_SECONDS: Final = 120.0
 LONG_SECONDS: Final = 4 * 3600.0
 """ext writes all inode tables: seven minutes for 18 TB, longer on several slow disks."""
@@ -31,7 +30,7 @@ def is_installed(program: str) -> bool:
 class Commands:
     """Runs commands and writes each into the journal, before and after.
 
-    A child inherits the descriptor of the lock, so that nothing else begins while it lives. The kernel ends it with
+    A child inherits the lock as its standard input, so that nothing else begins while it lives. The kernel ends it with
     this process.
     """
 
@@ -59,14 +58,13 @@ class Commands:
             raise CommandFailedError(f"{argv[0]} is not installed on this node; install it")
         child = subprocess.Popen(
             [program, *argv[1:]],
-            stdin=subprocess.DEVNULL,
+            stdin=self._lock,  # an empty file; LVM closes every descriptor but the three standard ones
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
             env=ENVIRONMENT,
             cwd="/",
-            pass_fds=(self._lock,),
             process_group=0,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - this process has one thread
         )

@@ -4,10 +4,12 @@ import array
 import errno
 import fcntl
 import os
+import stat
 import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.files import closing
@@ -116,7 +118,7 @@ class Disk:
         """Write block 0, and for a new adoption a dirty state before it: old data may lie in the arena."""
         self.check_same()
         dirty = (self._mark_start + BLOCK_BYTES, mark.packed(MarkState(MarkCondition.DIRTY, variant="adoption")))
-        self._write([*([dirty] if is_new else []), (self._mark_start, mark.packed(adoption))])
+        self._write([*([dirty] if is_new else []), (self._mark_start, mark.packed(adoption))], exclusive=is_new)
 
     def write_table(self, adoption_id: str) -> None:
         """Write the partition table. Killed before it, an adoption has a mark and no table, or only the spare one."""
@@ -148,13 +150,15 @@ class Disk:
 
     @property
     def _mark_start(self) -> int:
-        return mark.mark_start_bytes(self.identity.size_bytes)
+        try:
+            return mark.mark_start_bytes(self.identity.size_bytes)
+        except MarkError as error:
+            raise ScratchRefusedError(f"{self.device}: {error}") from error
 
     def _check_opened(self) -> None:
-        number = os.fstat(self.descriptor).st_rdev
-        shown = f"{os.major(number)}:{os.minor(number)}"
+        number = _shown(os.fstat(self.descriptor).st_rdev)
         size_bytes = _number_of(self.descriptor, _BLKGETSIZE64)
-        if self._sysfs.text(self.name, "dev") != shown or size_bytes != self.identity.size_bytes:
+        if self._sysfs.text(self.name, "dev") != number or size_bytes != self.identity.size_bytes:
             raise ScratchRefusedError(f"{self.device}: it changed while it was opened")
 
     def _check_table(self, adoption: Adoption) -> None:
@@ -168,9 +172,15 @@ class Disk:
         start = _SECTOR_BYTES * int(self._sysfs.text(self.arena, "start") or 0)
         if (start, self._sysfs.size_bytes(self.arena)) != mark.arena_bytes(size_bytes):
             raise ScratchRefusedError(f"{self.device}: the kernel's partition 1 has other bounds than the adoption")
+        check_node(self._sysfs, self.arena)
 
     def _write(self, blocks: list[tuple[int, bytes]], *, exclusive: bool = False) -> None:
-        descriptor = os.open(self.path, _WRITE | (os.O_EXCL if exclusive else 0))
+        try:
+            descriptor = os.open(self.path, _WRITE | (os.O_EXCL if exclusive else 0))
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                raise ScratchRefusedError(f"{self.device}: the kernel reports that it is in use (O_EXCL)") from error
+            raise
         with closing(descriptor):
             if os.fstat(descriptor).st_rdev != os.fstat(self.descriptor).st_rdev:
                 raise ScratchRefusedError(f"{self.device}: another device has the name {self.name} now")
@@ -190,6 +200,17 @@ def find(sysfs: Sysfs, device: str) -> str:
     if reason is not None:
         raise ScratchRefusedError(f"{device} ({found[0]}): {reason}")
     return found[0]
+
+
+def check_node(sysfs: Sysfs, name: str) -> None:
+    """Raise ScratchRefusedError unless /dev/NAME, which commands get, is the device that /sys has under this name."""
+    found = Path("/dev", name).lstat()
+    if not stat.S_ISBLK(found.st_mode) or sysfs.text(name, "dev") != _shown(found.st_rdev):
+        raise ScratchRefusedError(f"/dev/{name} is another device than in /sys; restart udev, or remove it")
+
+
+def _shown(number: int) -> str:
+    return f"{os.major(number)}:{os.minor(number)}"
 
 
 def write_all(descriptor: int, data: bytes, offset: int) -> None:

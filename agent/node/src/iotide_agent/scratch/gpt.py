@@ -16,6 +16,8 @@ _ENTRY: Final = struct.Struct("<16s16sQQQ72s")
 _HEADER: Final = struct.Struct("<8sIIIIQQQQ16sQIII")
 _SIGNATURE: Final = b"EFI PART"
 _REVISION: Final = 0x10000
+_FIRST_ENTRIES: Final = 2
+"""Block of the entries of the main table."""
 _TABLE_BYTES: Final = _ENTRIES * _ENTRY.size
 _MOST_PROTECTED: Final = 0xFFFFFFFF
 
@@ -50,9 +52,9 @@ def blocks(table: Table, disk_bytes: int, block_bytes: int) -> list[tuple[int, b
     return [
         (spare * block_bytes, entries),
         (last * block_bytes, header(last, 1, spare).ljust(block_bytes, b"\0")),
-        (2 * block_bytes, entries),
+        (_FIRST_ENTRIES * block_bytes, entries),
         (0, _protective_mbr(last).ljust(block_bytes, b"\0")),
-        (block_bytes, header(1, last, 2).ljust(block_bytes, b"\0")),
+        (block_bytes, header(1, last, _FIRST_ENTRIES).ljust(block_bytes, b"\0")),
     ]
 
 
@@ -62,7 +64,7 @@ def read(pread: Callable[[int, int], bytes], block_bytes: int) -> Table | None:
     if len(raw) < _HEADER.size:
         return None
     signature, _, size, crc, _, _, _, _, _, guid, at, count, entry_bytes, entries_crc = _HEADER.unpack(raw)
-    if (signature, size, count, entry_bytes) != (_SIGNATURE, _HEADER.size, _ENTRIES, _ENTRY.size):
+    if (signature, size, at, count, entry_bytes) != (_SIGNATURE, _HEADER.size, _FIRST_ENTRIES, _ENTRIES, _ENTRY.size):
         return None
     if zlib.crc32(raw[:16] + bytes(4) + raw[20:]) != crc:
         return None

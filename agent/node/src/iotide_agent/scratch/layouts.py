@@ -5,7 +5,7 @@ from typing import Final
 
 from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import LONG_SECONDS, USUAL_SECONDS, Commands
-from iotide_agent.scratch.disk import Disk, until
+from iotide_agent.scratch.disk import Disk, check_node, until
 from iotide_agent.scratch.mapper import NUMBERS
 from iotide_agent.scratch.refusals import CommandFailedError, ScratchRefusedError
 from iotide_agent.scratch.requests import Making
@@ -106,6 +106,7 @@ class Builder:
         path = f"/dev/{device}"
         if not until(lambda: self._sysfs.size_bytes(device) > 0, _APPEAR_SECONDS):
             raise CommandFailedError(f"{path} did not appear")
+        check_node(self._sysfs, device)
         # An earlier layout of equal geometry left its inside where the parts do not show it.
         self._run("wipefs", "--all", "--quiet", path)
         return path

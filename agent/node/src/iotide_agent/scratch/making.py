@@ -12,6 +12,7 @@ from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.file_systems import mkfs
 from iotide_agent.scratch.geometry import read_back
 from iotide_agent.scratch.layouts import Builder
+from iotide_agent.scratch.mapper import PREFIX
 from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError
@@ -22,7 +23,6 @@ from iotide_agent.scratch.wiping import Wiper, forget_btrfs
 from iotide_wire.geometry import capacity_bytes, least_filesystem_bytes
 from iotide_wire.scratch_vocabulary import Filesystem
 
-_PREFIX: Final = "iotide"
 _ID_CHARACTERS: Final = 8
 
 
@@ -46,7 +46,7 @@ class Maker:
         with arenas.opened(self._site, devices) as disks:
             arenas.check_newest(disks, request)
             conditions = {disk.state().condition for disk in disks}
-            if conditions == {MarkCondition.MADE} and arenas.is_of(disks[0].state(), request):
+            if conditions == {MarkCondition.MADE} and all(arenas.is_of(disk.state(), request) for disk in disks):
                 return self._first_answer(request)
             self._clean_own(disks, request)
             self._check_usable(disks, making)
@@ -105,7 +105,7 @@ class Maker:
                 check()
                 self._commands.run(("blkdiscard", disk.arena_path), limit_seconds=LONG_SECONDS)
         # Not the set's name: mdadm takes 32 characters, and a group of others may have any name that people choose.
-        name = f"{_PREFIX}-{disks[0].adoption(self._site.this_machine()).id[:_ID_CHARACTERS]}"
+        name = f"{PREFIX}-{disks[0].adoption(self._site.this_machine()).id[:_ID_CHARACTERS]}"
         paths = Builder(sysfs, self._commands, making, name, check).build(disks)
         check()
         smallest = min(sysfs.size_bytes(Path(path).name) for path in paths)

@@ -6,13 +6,15 @@ from typing import Final
 
 from iotide_agent.scratch.commands import Commands, is_installed
 
+PREFIX: Final = "iotide"
+"""Of the names of our arrays and volumes."""
 NUMBERS: Final = range(900, 916)
 """Minor numbers of our arrays and volumes. The unit of the root program allows only these."""
 DRIVER: Final = "device-mapper"
 """As /proc/devices names it."""
 _DEVICES: Final = Path("/proc/devices")
-_LIST: Final = ("dmsetup", "info", "--columns", "--noheadings", "--separator", " ", "-o", "minor,tables_loaded")
-_ROW: Final = re.compile(r"^\s*(?P<minor>\d+) (?P<tables>\w+)\s*$", re.MULTILINE)
+_LIST: Final = ("dmsetup", "info", "--columns", "--noheadings", "--separator", " ", "-o", "minor,tables_loaded,name")
+_ROW: Final = re.compile(r"^\s*(?P<minor>\d+) (?P<tables>\w+) (?P<name>\S+)\s*$", re.MULTILINE)
 _WITHOUT_LIVE: Final = frozenset({"None", "Inactive"})
 
 
@@ -21,15 +23,23 @@ def tables(commands: Commands) -> dict[int, str]:
 
     Raise CommandFailedError.
     """
-    if DRIVER not in block_majors() or not is_installed("dmsetup"):
-        return {}
-    rows = _ROW.finditer(commands.run(_LIST))
-    return {number: row["tables"] for row in rows if (number := int(row["minor"])) in NUMBERS}
+    return {number: row["tables"] for number, row in _rows(commands).items()}
 
 
 def unfinished(commands: Commands) -> list[int]:
-    """Return the minor numbers of devices that never had a live table."""
-    return [number for number, loaded in tables(commands).items() if loaded in _WITHOUT_LIVE]
+    """Return the minor numbers of our devices that never had a live table.
+
+    Devices of others may have these numbers, too, on a node with very many. Their names are not ours.
+    """
+    rows = _rows(commands).items()
+    return [number for number, row in rows if row["tables"] in _WITHOUT_LIVE and row["name"].startswith(PREFIX)]
+
+
+def _rows(commands: Commands) -> dict[int, re.Match[str]]:
+    if DRIVER not in block_majors() or not is_installed("dmsetup"):
+        return {}
+    rows = _ROW.finditer(commands.run(_LIST))
+    return {number: row for row in rows if (number := int(row["minor"])) in NUMBERS}
 
 
 def named(number: int) -> tuple[str, ...]:

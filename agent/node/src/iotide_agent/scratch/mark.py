@@ -20,6 +20,7 @@ ARENA_TYPE: Final = UUID("7b1f0a52-6f0e-4c2b-9f3a-3d5c1e8a4b01")
 MARK_TYPE: Final = UUID("7b1f0a52-6f0e-4c2b-9f3a-3d5c1e8a4b02")
 _MAGIC: Final = b"IOTIDE-SCRATCH-1\n"
 _LEAST_DISK_MIB: Final = 20
+_MOST: Final = 2**63
 
 
 class MarkError(Exception):
@@ -94,16 +95,22 @@ def packed(block: Adoption | MarkState) -> bytes:
 
 
 def adoption_in(block: bytes) -> Adoption:
-    """Raise MarkError without a whole one."""
-    return _of_fields(Adoption, _body(block))
+    """Raise MarkError without a whole one, also for one that iotide did not write."""
+    found = _of_fields(Adoption, _body(block))
+    try:
+        is_canonical = str(UUID(found.id)) == found.id
+    except ValueError:
+        is_canonical = False
+    if not is_canonical:
+        raise MarkError("its id is not one of an adoption")
+    return found
 
 
 def state_in(block: bytes) -> MarkState:
     """Return the state; a torn one counts as dirty by an unknown order."""
     try:
-        body = _body(block)
-        return _of_fields(MarkState, {**body, "condition": MarkCondition(str(body.get("condition")))})
-    except (MarkError, ValueError):
+        return _of_fields(MarkState, _body(block))
+    except MarkError:
         return MarkState(MarkCondition.DIRTY)
 
 
@@ -114,14 +121,30 @@ def _body(block: bytes) -> Mapping[str, Any]:
     body = rest.rstrip(b"\0")
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise MarkError("the mark is torn")
-    loaded: Mapping[str, Any] = json.loads(body)
-    return loaded
+    try:
+        loaded = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise MarkError("the mark is no JSON") from error
+    return loaded if isinstance(loaded, dict) else {}
 
 
 T = TypeVar("T", Adoption, MarkState)
 
 
 def _of_fields(kind: type[T], body: Mapping[str, Any]) -> T:
-    if set(body) != {field.name for field in fields(kind)}:
+    wanted = {field.name: field.type for field in fields(kind)}
+    if set(body) != set(wanted):
         raise MarkError("the mark is of another version")
-    return kind(**body)
+    return kind(**{name: _value(wanted[name], name, found) for name, found in body.items()})
+
+
+def _value(kind: object, name: str, found: object) -> Any:  # noqa: ANN401 - a str or an int
+    """Return a value of a mark. A digest is no secret: each user who may write the disk can compute one."""
+    if kind is int and isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST:
+        return found
+    if isinstance(found, str) and found.isprintable():
+        if kind is str:
+            return found
+        if kind is MarkCondition and found in set(MarkCondition):
+            return MarkCondition(found)
+    raise MarkError(f"its {name} is not one that iotide writes")

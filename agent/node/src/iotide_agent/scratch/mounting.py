@@ -1,7 +1,7 @@
 """Mount what an order made, export it by NFS, and undo both."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from iotide_agent.runner.files import closing
 from iotide_agent.runner.mounts import mount_id_of
 from iotide_agent.scratch import arenas
 from iotide_agent.scratch.commands import Commands
-from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.disk import Disk, check_node
 from iotide_agent.scratch.file_systems import mount_options
 from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
@@ -43,14 +43,16 @@ class Mounter:
         with arenas.opened(self._site, self._devices(request)) as disks:
             making = self._check_made(disks, request)
             names = self._tops(disks)
+            for name in names:
+                check_node(self._site.sysfs, name)
             options = mount_options(making, dict(request.options), [f"/dev/{name}" for name in names])
-            if not self._is_mounted(disks):
+            if not self._mount_ids(disks):
                 _make_passable(self._site.mounts.parent, self._site.mounts)
                 # Root's until it is mounted, so that no run can write to the directory below.
                 self._site.mounts.joinpath(self._set.name).mkdir(mode=_PRIVATE, exist_ok=True)
                 command = ("mount", "--types", making.type, "--options", options, f"/dev/{names[0]}", self.point)
                 self._commands.run(command)
-            return {"mount": self.point, "mount_id": self._hand_over()}
+            return {"mount": self.point, "mount_id": self._hand_over(self._mount_ids(disks))}
 
     def unmount(self, request: ScratchRequest) -> dict[str, Any]:
         """Unmount everywhere; raise DirtyError with the processes that prevent it."""
@@ -66,7 +68,7 @@ class Mounter:
             raise ScratchRefusedError(f"scratch.toml has no address of {', '.join(unknown)} in [clients]")
         with arenas.opened(self._site, self._devices(request)) as disks:
             self._check_made(disks, request)
-            if not self._is_mounted(disks):
+            if not self._mount_ids(disks):
                 raise ScratchRefusedError(f"set {self._set.name} is not mounted")
             identity = disks[0].adoption(self._site.this_machine()).id
             for node in request.clients:
@@ -105,15 +107,17 @@ class Mounter:
         depth = self._site.sysfs.depth
         return [max(devices, key=depth)] if devices else [disk.arena for disk in disks]
 
-    def _is_mounted(self, disks: Sequence[Disk]) -> bool:
+    def _mount_ids(self, disks: Sequence[Disk]) -> list[int]:
+        """Return the ids of this node's mounts of the set at its mount point."""
         names = {*self._stack(disks).devices, *(disk.arena for disk in disks)}
-        return any(mount.is_own and mount.path == self.point for mount in mounts_of(self._site.sysfs, names))
+        mounts = mounts_of(self._site.sysfs, names)
+        return [mount.id for mount in mounts if mount.is_own and mount.path == self.point]
 
-    def _hand_over(self) -> int:
+    def _hand_over(self, own: Collection[int]) -> int:
         descriptor = os.open(self.point, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with closing(descriptor):
-            if os.fstat(descriptor).st_dev == self._site.mounts.stat().st_dev:
-                raise ScratchRefusedError(f"{self.point} is not mounted")
+            if mount_id_of(descriptor) not in own:
+                raise ScratchRefusedError(f"{self.point}: another file system is mounted over it")
             os.fchown(descriptor, *self._site.owner_ids())
             os.fchmod(descriptor, _PRIVATE)
             return mount_id_of(descriptor)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from iotide_agent.runner.headroom import set_aside
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.journal import Journal
 from iotide_agent.scratch.lock import held_lock
@@ -34,12 +35,13 @@ def perform(site: Site, request: ScratchRequest, packet: bytes, journal: Journal
     outcome, reason, answer = DONE, "", {}
     is_known = False
     try:
-        config = read_config(site.config_file)
-        found = config.sets.get(request.set)
-        if found is None:
-            raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set}")
+        _set_in(read_config(site.config_file), request)
         is_known = True
         with held_lock(site.lock_file, site.patience_seconds) as lock:
+            # Root may have changed the list while this waited.
+            config = read_config(site.config_file)
+            found = _set_in(config, request)
+            _set_aside(site)
             records = Records(site.state, request.set)
             before = _written(site, found)
             try:
@@ -52,8 +54,26 @@ def perform(site: Site, request: ScratchRequest, packet: bytes, journal: Journal
     record = {**head, "outcome": outcome, "reason": reason, "answer": answer, "commands": journal.commands}
     journal.write("ended", verb=str(request.verb), set=request.set, outcome=outcome, reason=reason)
     if is_known:
-        Records(site.state, request.set).write_last(record)
+        try:
+            Records(site.state, request.set).write_last(record)
+        except OSError as error:
+            journal.write("not_recorded", because=str(error))
     return record
+
+
+def _set_in(config: ScratchConfig, request: ScratchRequest) -> DiskSet:
+    if request.set not in config.sets:
+        raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set}")
+    return config.sets[request.set]
+
+
+def _set_aside(site: Site) -> None:
+    """Reserve space for the records: bytes that could not be counted would pass the limit of a day."""
+    try:
+        set_aside(site.state)
+    except OSError as error:
+        reason = f"{site.state} has no space for the records: {error.strerror}; free some there"
+        raise ScratchRefusedError(reason) from error
 
 
 def _act(

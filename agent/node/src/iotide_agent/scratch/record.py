@@ -11,6 +11,7 @@ from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, parse_request
 
 _DAY_SECONDS: Final = 24 * 3600
+_MINUTE_SECONDS: Final = 60
 
 
 class Records:
@@ -44,7 +45,12 @@ class Records:
         return sum(size_bytes for _, size_bytes in self._recent())
 
     def add_written(self, size_bytes: int) -> None:
-        replace_file(self._written, json.dumps([*self._recent(), (int(time.time()), size_bytes)]), durable=True)
+        """Count bytes for the present minute; nothing is stored for an operation that wrote none."""
+        if size_bytes > 0:
+            minute_s = int(time.time()) // _MINUTE_SECONDS * _MINUTE_SECONDS
+            rows = dict(self._recent())
+            rows[minute_s] = rows.get(minute_s, 0) + size_bytes
+            replace_file(self._written, json.dumps([*rows.items()]), durable=True)
 
     def _recent(self) -> list[tuple[int, int]]:
         since_s = time.time() - _DAY_SECONDS

@@ -87,7 +87,7 @@ class ScratchRequest:
 def parse_request(packet: bytes) -> ScratchRequest:
     """Return the request; raise ScratchRefusedError for anything outside the vocabulary."""
     try:
-        values = json.loads(packet, object_pairs_hook=_once, parse_constant=_no_constant)
+        values = json.loads(packet.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
         return _Fields(values, "request").request()
     except ScratchRefusedError:
         raise

@@ -52,6 +52,9 @@ class Service:
             return self._answer(parse_request(packet), packet)
         except ScratchRefusedError as error:
             return {"refused": str(error)}
+        except Exception as error:  # noqa: BLE001 - the end of the program would end the operation that runs
+            self._stream.write(f"request_broken because={error!r}\n")
+            return {"refused": f"the program failed to answer: {error!r}; its journal has more"}
 
     def _answer(self, request: ScratchRequest, packet: bytes) -> Mapping[str, Any]:
         if request.verb is Verb.STATUS:
@@ -89,7 +92,10 @@ class Service:
             if worker.status != 0:
                 reason = f"its process ended with status {worker.status}; recover the set"
                 record = {**worker.shown(), "outcome": "killed", "reason": reason, "answer": {}}
-                Records(self._site.state, worker.request.set).write_last({**record, "commands": worker.commands})
+                try:
+                    Records(self._site.state, worker.request.set).write_last({**record, "commands": worker.commands})
+                except OSError as error:
+                    self._stream.write(f"not_recorded because={error}\n")
 
     def _accept(self, listening: socket.socket) -> None:
         connection, _ = listening.accept()

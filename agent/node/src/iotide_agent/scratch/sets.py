@@ -58,7 +58,7 @@ def read_config(file: Path = SYSTEM_SETS) -> ScratchConfig:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return ScratchConfig({}, {})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ScratchRefusedError(f"{file}: {error}") from error
     _only(values, {"sets", "clients"}, str(file))
     sets = {name: _set_of(name, found, file) for name, found in _table(values, "sets", file).items()}
@@ -97,7 +97,8 @@ def _clients(values: Mapping[str, Any], file: Path) -> Mapping[str, str]:
             ipaddress.ip_address(address)
         except ValueError as error:
             raise ScratchRefusedError(f"{file}: clients.{node}: {address!r} is not an IP address") from error
-        if not _NODE.fullmatch(node) or not isinstance(address, str):
+        # Of IPv6, the text after % may be anything.
+        if not _NODE.fullmatch(node) or not isinstance(address, str) or "%" in address:
             raise ScratchRefusedError(f"{file}: clients.{node}: write a node name and its IP address as text")
     return values
 

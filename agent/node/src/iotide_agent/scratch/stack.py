@@ -1,22 +1,26 @@
 """Finds in /sys what the kernel built on arenas, and takes it apart from the top. Names of others are never used."""
 
 import re
+import sys
+import time
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import Commands
-from iotide_agent.scratch.disk import Disk, until
-from iotide_agent.scratch.openers import openers, users_of
-from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
+from iotide_agent.scratch.disk import Disk, check_node, until
+from iotide_agent.scratch.namespaces import Mount
+from iotide_agent.scratch.openers import openers, users_of, worded
+from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
 from iotide_agent.scratch.sysfs import Sysfs
-from iotide_agent.scratch.uses import MountPoint, btrfs_siblings, device_numbers, is_claimed, mounts_of
+from iotide_agent.scratch.uses import btrfs_siblings, device_numbers, is_claimed, mounts_of
 
 _EXPORTS: Final = Path("/var/lib/nfs/etab")
 _EXPORT: Final = re.compile(r"(?P<path>\S+)\s+(?P<client>[^\s(]+)\(")
-_UMOUNT_FAILED: Final = 32
-_ANY: Final = (0, 1, 2, _UMOUNT_FAILED)
+_UNMOUNTING: Final = str(Path(__file__).with_name("unmounting.py"))
+_ANY: Final = (0, 1, 2)
 _REMOVE_SECONDS: Final = 20.0
 
 
@@ -45,7 +49,7 @@ class Stack:
         self._remove_unfinished()
 
     def _remove_unfinished(self) -> None:
-        """Remove what a killed dmsetup or lvcreate left; no arena shows it. Under the lock nothing else creates one."""
+        """Remove what a killed dmsetup or lvcreate left; no arena shows it. Under the lock iotide creates none."""
         for number in mapper.unfinished(self._commands):
             remove = ("dmsetup", "remove", "--retry", *mapper.named(number))
             self._commands.run(remove, ok=_ANY)
@@ -77,22 +81,29 @@ class Stack:
 
         def is_unmounted() -> bool:
             for mount in mounts_of(self._sysfs, names):
-                for client in exports_of(mount.path):
-                    self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
-                self._unmount_one(mount)
+                if mount.is_own:
+                    for client in exports_of(mount.path):
+                        self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
+                    self._unmount_one(mount)
+            # Most other namespaces have followed the node's own. A user can have thousands that do not.
+            end = time.monotonic() + self._patience_seconds
+            for mount in mounts_of(self._sysfs, names):
+                if not mount.is_own and time.monotonic() < end:
+                    with suppress(CommandFailedError):
+                        self._unmount_one(mount)
             return not mounts_of(self._sysfs, names)
 
         if not until(is_unmounted, self._patience_seconds, pause_seconds=1.0):
-            left = mounts_of(self._sysfs, names)
-            raise DirtyError("; ".join(f"{mount.path} stays mounted: {users_of(mount.path)}" for mount in left))
+            raise DirtyError(joined([*map(_stays_mounted, mounts_of(self._sysfs, names))]))
 
-    def _unmount_one(self, mount: MountPoint) -> None:
+    def _unmount_one(self, mount: Mount) -> None:
         # Never lazily: the mount would leave every list, with the device still busy.
-        inside = () if mount.is_own else ("nsenter", "--target", str(mount.pid), "--mount")
-        self._commands.run((*inside, "umount", mount.path), ok=_ANY)
+        words = (str(mount.pid), str(mount.id), mount.path)
+        self._commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
 
     def _remove(self, device: str) -> None:
         path = f"/dev/{device}"
+        check_node(self._sysfs, device)
         if self._sysfs.size_bytes(device) and not is_claimed(path):
             # The parts do not show what lies inside; the next array of equal geometry would.
             self._commands.run(("wipefs", "--all", "--quiet", path), ok=_ANY)
@@ -113,6 +124,12 @@ class Stack:
         if not is_md:
             return self._sysfs.has(device, "dm")
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
+
+
+def _stays_mounted(mount: Mount) -> str:
+    if mount.is_own:
+        return f"{mount.path} stays mounted: {users_of(mount.path)}"
+    return f"{mount.path} stays mounted in the mount namespace of {worded([mount.pid])}"
 
 
 def wait_unclaimed(disk: Disk, sysfs: Sysfs, patience_seconds: float) -> None:

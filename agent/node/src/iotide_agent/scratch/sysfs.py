@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from iotide_wire.visible import visible
+
 _SYS: Final = Path("/sys")
 _DISK: Final = re.compile(r"sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+")
 """List of what can be adopted: names of the kernel's drivers of disks."""
@@ -71,7 +73,9 @@ class Sysfs:
         wwn = self.text(name, "wwid") or self.text(name, "device/wwid")
         is_usable = wwn.startswith((_NAA, *_NVME)) and wwn.partition(".")[2].strip("0-")
         serial = self.text(name, "serial") or self.text(name, "device/serial") or self._page_80(name)
-        return DiskIdentity(wwn if is_usable else "", serial, self.text(name, "device/model"), self.size_bytes(name))
+        # A terminal must not obey what a disk says about itself.
+        wwn, serial, model = map(visible, (wwn if is_usable else "", serial, self.text(name, "device/model")))
+        return DiskIdentity(wwn, serial, model, self.size_bytes(name))
 
     def bay(self, name: str) -> str:
         """Return the slot of its enclosure that holds a disk, as the kernel's ses driver names it; empty if unknown."""
@@ -102,6 +106,14 @@ class Sysfs:
         """Return the arguments that name a device of the device mapper by number, not by a name that others chose."""
         major, _, minor = self.text(name, "dev").partition(":")
         return ["--major", major, "--minor", minor]
+
+    def passages(self, name: str) -> list[str]:
+        """Return the numbers of character devices that pass commands to a disk: SCSI generic, NVMe generic."""
+        directory = _SYS / "class/block" / name / "device/scsi_generic"
+        files = [directory / sg / "dev" for sg in _names(directory)]
+        if name.startswith("nvme"):
+            files.append(_SYS / "class/nvme-generic" / f"ng{name.removeprefix('nvme')}" / "dev")
+        return [file.read_text(encoding="ascii").strip() for file in files if file.exists()]
 
     def above(self, name: str) -> list[str]:
         """Return what the kernel built on a device or its partitions, the topmost first."""

@@ -4,18 +4,18 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from iotide_agent.runner.mounts import decode
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.mark import MIB
-from iotide_agent.scratch.openers import namespace_of, openers, pids
+from iotide_agent.scratch.namespaces import PROC, Mount, mounts
+from iotide_agent.scratch.openers import openers
 from iotide_agent.scratch.sysfs import Sysfs
 
-_PROC: Final = Path("/proc")
 _BTRFS: Final = Path("/sys/fs/btrfs")
 _ABOVE: Final = (
     ("/sys/block", "loop*/loop/backing_file"),
@@ -27,14 +27,6 @@ _OPEN_SECONDS: Final = 2.0
 """Workers of udev open a device for a moment after each event."""
 
 
-class MountPoint(NamedTuple):
-    """Locates a mounted file system, in the mount namespace of process `pid`."""
-
-    pid: int
-    path: str
-    is_own: bool
-
-
 def uses(disk: Disk, sysfs: Sysfs, commands: Commands, *, own: Collection[str] = ()) -> list[str]:
     """Return every use of a whole disk that must not be adopted, worded; empty for a free disk.
 
@@ -42,16 +34,30 @@ def uses(disk: Disk, sysfs: Sysfs, commands: Commands, *, own: Collection[str] =
     """
     names = [disk.name, *sysfs.partitions(disk.name)]
     found = [f"it has partitions: {', '.join(names[1:])}"] if len(names) > 1 else []
-    found += [f"mounted at {mount.path} (process {mount.pid})" for mount in mounts_of(sysfs, names)]
+    found += _claims(disk, sysfs, names)
+    kinds = [(name, kind) for name in names for kind in signatures(f"/dev/{name}", commands)]
+    found += [f"{name} holds {kind}" for name, kind in kinds if kind not in own]
+    return found + _opened(sysfs, names)
+
+
+def live_uses(sysfs: Sysfs, disk: Disk) -> list[str]:
+    """Return every present use of a disk and its partitions, worded, whatever they hold."""
+    names = [disk.name, *sysfs.partitions(disk.name)]
+    return _claims(disk, sysfs, names) + _opened(sysfs, names)
+
+
+def _opened(sysfs: Sysfs, names: Collection[str]) -> list[str]:
+    return [f"open in process {pid}" for pid in lasting_openers(sysfs, names)]
+
+
+def _claims(disk: Disk, sysfs: Sysfs, names: Collection[str]) -> list[str]:
+    found = [f"mounted at {mount.path} (process {mount.pid})" for mount in mounts_of(sysfs, names)]
     found += [f"swap at {path}" for path in _swaps(sysfs, names)]
     found += [f"{name} is held by {holder}" for name in names for holder in sysfs.names(name, "holders")]
     found += [f"{name} belongs to bcache" for name in names if sysfs.has(name, "bcache")]
     found += [f"{path} is on it" for path in _loops_and_exports(sysfs, names)]
     if is_claimed(disk.path):
         found.append("the kernel reports that it is in use (O_EXCL)")
-    kinds = [(name, kind) for name in names for kind in signatures(f"/dev/{name}", commands)]
-    found += [f"{name} holds {kind}" for name, kind in kinds if kind not in own]
-    found += [f"open in process {pid}" for pid in lasting_openers(sysfs, names)]
     return found
 
 
@@ -74,38 +80,44 @@ def is_claimed(path: str) -> bool:
 
 def signatures(path: str, commands: Commands) -> list[str]:
     """Return the kinds of signatures that libblkid knows: file systems, RAID, LVM, zfs, bcache, drbd, Ceph, tables."""
-    printed = commands.run(("wipefs", "--no-act", "--json", path))
+    printed = commands.run(("wipefs", "--no-act", "--json", "--output", "TYPE", path))
     found = json.loads(printed or "{}").get("signatures", [])
     return [str(signature["type"]) for signature in found]
 
 
 def lasting_openers(sysfs: Sysfs, names: Collection[str]) -> list[int]:
-    """Return the processes that have one of the devices open for longer than udev does."""
+    """Return the processes that have one of the devices open for longer than udev does.
+
+    A virtual machine can use a disk through a character device, which claims nothing.
+    """
     numbers = device_numbers(sysfs, names)
-    until(lambda: not openers(numbers), _OPEN_SECONDS)
-    return openers(numbers)
+    passages = _made(passage for name in names for passage in sysfs.passages(name))
+    until(lambda: not openers(numbers, passages), _OPEN_SECONDS)
+    return openers(numbers, passages)
 
 
 def device_numbers(sysfs: Sysfs, names: Collection[str]) -> set[int]:
-    pairs = [sysfs.text(name, "dev").split(":") for name in names]
-    return {os.makedev(int(major), int(minor)) for major, minor in filter(lambda pair: len(pair) > 1, pairs)}
+    return _made(sysfs.text(name, "dev") for name in names)
 
 
-def mounts_of(sysfs: Sysfs, names: Collection[str]) -> list[MountPoint]:
+def _made(numbers: Iterable[str]) -> set[int]:
+    """Return device numbers of their texts, major:minor; empty ones are left out."""
+    pairs = [number.split(":") for number in numbers if number]
+    return {os.makedev(int(major), int(minor)) for major, minor in pairs}
+
+
+def mounts_of(sysfs: Sysfs, names: Collection[str]) -> list[Mount]:
     """Return the mounts of these devices in every mount namespace, the last mounted first."""
     numbers = {sysfs.text(name, "dev") for name in names}
     # Btrfs has device numbers of its own, and mountinfo names only one of its devices.
     sources = device_numbers(sysfs, {*names, *btrfs_siblings(names)})
-    own, seen, found = namespace_of("self"), set(), []
-    for pid in pids():
-        namespace = namespace_of(pid)
-        if not namespace or namespace in seen:
-            continue
-        seen.add(namespace)
-        for number, point, source in _mount_lines(pid):
-            if number in numbers or (number.startswith("0:") and _number_of_path(source) in sources):
-                found.append(MountPoint(pid, point, is_own=namespace == own))
-    return found[::-1]
+
+    def is_of_these(mount: Mount) -> bool:
+        # Any user can mount a file system of another type and give it the name of a device as its source.
+        is_btrfs = mount.number.startswith("0:") and mount.fstype == "btrfs"
+        return mount.number in numbers or (is_btrfs and _number_of_path(mount.source) in sources)
+
+    return [mount for mount in mounts() if is_of_these(mount)][::-1]
 
 
 def btrfs_siblings(names: Collection[str]) -> set[str]:
@@ -117,21 +129,10 @@ def btrfs_siblings(names: Collection[str]) -> set[str]:
     return found
 
 
-def _mount_lines(pid: int) -> Iterator[tuple[str, str, str]]:
-    try:
-        text = (_PROC / str(pid) / "mountinfo").read_bytes().decode(errors="surrogateescape")
-    except OSError:
-        return
-    for line in filter(None, text.split("\n")):
-        left, _, right = line.partition(" - ")
-        fields = left.split(" ")
-        yield fields[2], decode(fields[4]), decode(right.split(" ")[1])
-
-
 def _swaps(sysfs: Sysfs, names: Collection[str]) -> list[str]:
     numbers = device_numbers(sysfs, names)
     try:
-        lines = (_PROC / "swaps").read_text().splitlines()[1:]
+        lines = (PROC / "swaps").read_text().splitlines()[1:]
     except OSError:
         return []
     return [path for path in (decode(line.split()[0]) for line in lines) if _number_of_path(path) in numbers]

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from iotide_agent.scratch import PROGRAM
 from iotide_agent.scratch.mapper import DRIVER, NUMBERS, block_majors
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.setup.texts import SCRATCH_RULES, SCRATCH_SERVICE_UNIT, SCRATCH_SOCKET_UNIT, shipped_unit
-from iotide_wire.setup.changes import Changes, succeeds
+from iotide_wire.setup.changes import Changes, SetupError, succeeds
 from iotide_wire.setup.services import UNITS, start_unit, systemd_runs
 
 RULES: Final = Path("/etc/udev/rules.d") / SCRATCH_RULES
@@ -25,7 +25,12 @@ _DRIVERS: Final = {"md": "md_mod", DRIVER: "dm_mod"}
 
 
 def install_scratch(changes: Changes) -> bool:
-    """Write units and rule, without enabling anything; return whether one differed."""
+    """Write units and rule, without enabling anything; return whether one differed.
+
+    Raise SetupError if root uses the program already, and another user could change this installation's.
+    """
+    if DISKS.exists():
+        check_code()
     service = shipped_unit(SCRATCH_SERVICE_UNIT).replace(_PROGRAM_OF_UNIT, f"{sys.executable} -I -S {PROGRAM}")
     written = [
         changes.write(UNITS / SCRATCH_SERVICE_UNIT, service),
@@ -36,11 +41,21 @@ def install_scratch(changes: Changes) -> bool:
 
 
 def check_code() -> None:
-    """Raise ScratchRefusedError if another user could change what root would run."""
-    for path in (os.path.realpath(sys.executable), str(PROGRAM), str(Path(iotide_wire.__path__[0]) / "units.py")):
-        reason = why_changeable(path)
+    """Raise SetupError if another user could change what root would run."""
+    for path in _loaded():
+        reason = why_changeable(str(path))
         if reason is not None:
-            raise ScratchRefusedError(f"root would run {path}: {reason}")
+            raise SetupError(f"root would run {path}: {reason}")
+
+
+def _loaded() -> Iterator[Path]:
+    """Yield the files and directories that the program can load: interpreter, modules and their compiled forms."""
+    python = Path(sys.executable)
+    yield python
+    yield from python.parent.parent.glob("pyvenv.cfg")  # names the directory of the standard library
+    yield Path(os.__file__)
+    for package in (PROGRAM.parent.parent, Path(iotide_wire.__path__[0])):
+        yield from package.rglob("*")
 
 
 def allow_disks(names: Sequence[str], changes: Changes) -> None:

@@ -1,0 +1,147 @@
+"""Attacks that need md, LVM, udev or disks that can be pulled: names and copies of others, and hot plug."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, name_of, path_of, performed, run, state_of
+
+from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.mapper import PREFIX, named
+from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_wire.units import MIB
+
+SPARE: Final = "serial-SPARE"
+PULLED: Final = SET[0]
+SINGLE: Final[dict[str, Any]] = {"layout": {"kind": "single"}, "fs": {"type": "ext4"}}
+OFFSET: Final[dict[str, Any]] = {"layout": {"kind": "offset", "start": "63s"}, "fs": {"type": "ext4"}}
+LINEAR: Final[dict[str, Any]] = {"layout": {"kind": "lvm", "disks": 2, "lvm": "linear"}, "fs": {"type": "ext4"}}
+MIRROR: Final[dict[str, Any]] = {
+    "layout": {"kind": "md", "disks": 2, "level": "raid1", "sync": "assume_clean"},
+    "fs": {"type": "ext4"},
+}
+_orders = iter(range(700, 800))
+
+
+def order() -> dict[str, Any]:
+    return {"order": next(_orders), "fence": 1}
+
+
+def content(device: str) -> str:
+    run("blockdev", "--flushbufs", path_of(device))
+    digest = sha256()
+    with Path(path_of(device)).open("rb") as disk:
+        while data := disk.read(MIB):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+@pytest.fixture
+def spare() -> Iterator[str]:
+    """Yield a disk of others, and blank it at the end."""
+    yield path_of(SPARE)
+    run("dd", "if=/dev/zero", f"of={path_of(SPARE)}", "bs=1M", "count=420", "conv=fsync")
+
+
+def test_a_group_of_others_with_exactly_our_name_stays_whole(spare: str) -> None:
+    with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
+        group = f"{PREFIX}_{disk.any_adoption().id[:8]}"
+    run("lvm", "pvcreate", "-y", spare)
+    run("lvm", "vgcreate", group, spare)
+    run("lvm", "lvcreate", "-y", "-Wn", "-Zn", "-n", "scratch", "-l", "100%FREE", group)
+    (theirs,) = SITE.sysfs.names(name_of(SPARE), "holders")
+    before = content(SPARE)
+    record = performed("make", **order(), **LINEAR)
+    assert record["outcome"] != "done"
+    assert performed("recover")["outcome"] == "done"
+    assert SITE.sysfs.names(name_of(SPARE), "holders") == [theirs]
+    assert content(SPARE) == before
+    assert leftovers() == []
+    run("dmsetup", "remove", *SITE.sysfs.numbers(theirs))
+
+
+def test_a_mapped_device_of_others_with_one_of_our_numbers_stays() -> None:
+    run("dmsetup", "create", "theirs-later", "--notable", *named(900))
+    try:
+        made = done("make", **order(), **OFFSET)
+        assert "dm-901" in made["geometry"]
+        done("recover")
+        assert "theirs-later" in run("dmsetup", "info", "theirs-later")
+    finally:
+        run("dmsetup", "remove", "theirs-later")
+    assert leftovers() == []
+
+
+def test_an_array_of_others_that_copies_ours_is_left_as_it_is(spare: str) -> None:
+    done("make", **order(), **MIRROR)
+    run("dd", f"if=/dev/{arena_of(SET[0])}", f"of={spare}", "bs=1M", "conv=fsync")
+    run("udevadm", "settle")
+    assert SITE.sysfs.leaves("md900") == {arena_of(SET[0]), arena_of(SET[1])}
+    done("recover")
+    run("udevadm", "trigger", "--settle", "--action=add", f"/sys/block/{name_of(SPARE)}")
+    holders, before = SITE.sysfs.names(name_of(SPARE), "holders"), content(SPARE)
+    assert holders
+    done("make", **order(), **MIRROR)
+    done("recover")
+    assert SITE.sysfs.names(name_of(SPARE), "holders") == holders
+    assert content(SPARE) == before
+    assert leftovers() == []
+    run("mdadm", "--stop", f"/dev/{holders[0]}")
+
+
+def pulled(device: str) -> None:
+    """Pull a disk out of the machine; `plugged` brings it back, as a new disk of the kernel."""
+    (Path("/sys/block", name_of(device), "device/../remove")).resolve().write_text("1")
+    run("udevadm", "settle")
+
+
+def plugged(device: str) -> None:
+    Path("/sys/bus/pci/rescan").write_text("1")
+    run("udevadm", "settle")
+    assert name_of(device)
+
+
+def test_a_pulled_disk_is_noticed_and_its_name_is_not_given_away_while_it_is_open() -> None:
+    with closing(Disk(SITE.sysfs, PULLED)) as disk:
+        pulled(PULLED)
+        with pytest.raises((ScratchRefusedError, OSError)):
+            disk.check_same()
+        plugged(PULLED)
+        assert name_of(PULLED) != disk.name
+        with pytest.raises((ScratchRefusedError, OSError)):
+            disk.check_ready(SITE.this_machine())
+    assert state_of(PULLED) == "clean"
+    assert leftovers() == []
+
+
+def test_a_disk_pulled_while_mounted_is_named_and_clean_after_its_return() -> None:
+    head = order()
+    done("make", **head, **SINGLE)
+    point = Path(done("mount", **head, options={})["mount"])
+    pulled(PULLED)
+    assert "no disk of this node has this identity" in done("recover")["reasons"][0]
+    plugged(PULLED)
+    assert done("recover")["wiped"] == [PULLED]
+    assert state_of(PULLED) == "clean"
+    head = order()
+    done("make", **head, **SINGLE)
+    done("mount", **head, options={})
+    assert run("findmnt", "--noheadings", "--output", "SOURCE", str(point)).split()[-1] == f"/dev/{arena_of(PULLED)}"
+    done("wipe", **head)
+    run("umount", str(point))  # what is left of the first mount
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("making", [LINEAR, MIRROR], ids=["lvm", "md"])
+def test_a_disk_pulled_out_of_a_layout_is_clean_after_its_return(making: dict[str, Any]) -> None:
+    head = order()
+    done("make", **head, **making)
+    pulled(PULLED)
+    first = performed("recover")
+    assert "no disk of this node has this identity" in f"{first['reason']}{first['answer']}"
+    plugged(PULLED)
+    done("recover")
+    assert leftovers() == []
