@@ -5020,7 +5020,7 @@ export interface components {
             ordinal: number;
             variant: string;
             /** @enum {string} */
-            does: "measure" | "make" | "clean";
+            does: "measure" | "make" | "fill" | "clean";
             pause: string | null;
             /** @enum {string} */
             state: "held" | "paused" | "open";

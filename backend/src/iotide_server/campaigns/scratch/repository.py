@@ -6,16 +6,19 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 
-def make_before(session: Session, campaign_id: int, ordinal: int) -> Row[int, str] | None:
-    """Return id, state and end of the run that makes a stage's file system; None if an operator prepares it."""
+def preparing_runs(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[int, str]]:
+    """Return the runs that make and fill a stage's file system before it, in order; none if an operator prepares it."""
     statement = text(
-        "SELECT run.id, run.state, run.ended_at, run.reason FROM campaign_stage"
-        " JOIN cell ON cell.campaign_id = campaign_stage.campaign_id AND cell.stage = campaign_stage.ordinal"
+        "SELECT run.id, run.state, run.ended_at, preparing.does FROM campaign_stage AS preparing"
+        " JOIN cell ON cell.campaign_id = preparing.campaign_id AND cell.stage = preparing.ordinal"
         " JOIN run ON run.cell_id = cell.id"
-        " WHERE campaign_stage.campaign_id = :campaign_id AND campaign_stage.ordinal = :ordinal - 1"
-        " AND campaign_stage.does = 'make'"
+        " WHERE preparing.campaign_id = :campaign_id AND preparing.ordinal < :ordinal"
+        " AND preparing.does IN ('make', 'fill') AND preparing.ordinal >= ("
+        "  SELECT max(ordinal) FROM campaign_stage"
+        "  WHERE campaign_id = :campaign_id AND ordinal < :ordinal AND does = 'make'"
+        " ) ORDER BY preparing.ordinal"
     )
-    return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).one_or_none()
+    return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).all()
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:
