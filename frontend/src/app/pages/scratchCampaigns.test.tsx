@@ -133,7 +133,7 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
   expect(screen.getByText(`${RAID} was not made; 4 runs on it were cancelled.`)).toBeInTheDocument();
   expect(table.getByRole("row", { name: /^Fill single .* not filled run 15/ })).toBeInTheDocument();
   expect(screen.getByText(`${FILLED} was not filled; 4 runs on it were cancelled.`)).toBeInTheDocument();
-  expect(screen.getByText(/^Each file system is made once/)).toBeInTheDocument();
+  expect(screen.getByText(/^One make each/)).toBeInTheDocument();
 });
 
 const STRIPES = {

@@ -22,7 +22,7 @@ export function ScratchSteps({ campaign }: { campaign: Campaign }) {
     >
       <Stack gap="sm">
         {campaign.plan?.scratch?.rounds === 1 && (
-          <Hint>{t`Each file system is made once: all repeats on it share one allocation of its blocks.`}</Hint>
+          <Hint>{t`One make each: all repeats on a file system share one allocation of its blocks.`}</Hint>
         )}
         {failed.length > 0 && <Failures failed={failed} />}
         <StepTable steps={steps} />
