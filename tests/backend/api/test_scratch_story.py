@@ -11,10 +11,12 @@ from factories.people import Person
 from factories.ready_cluster import announced
 from factories.scratch_sets import scratch_set
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from iotide_agent.workloads.fill import FillOptions
 from iotide_agent.workloads.registry import announced_preparing
 from iotide_agent.workloads.scratch import ScratchOptions
+from iotide_server.accounts.models import AuditEntry
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_runs
@@ -197,6 +199,37 @@ def test_a_failed_make_is_named_by_the_runs_behind_its_fill(story: Story) -> Non
     cancelled = [run["reason"] for run in runs if run["reason_code"] == "scratch_not_made"]
     assert len(cancelled) == 2
     assert all(f"run {make} did not make the file system" in reason for reason in cancelled)
+
+
+def test_makes_and_the_cleaning_are_audited_with_who_submitted_the_campaign(story: Story) -> None:
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]}, attempts_allowed=1)
+    artefact = {"name": "1-make.stdout", "sha256": "ab" * 32, "size_bytes": 100}
+    finish_next(story, outcome="failed", reason_code="command_failed", reason="mkfs failed", artefacts=[artefact])
+    finish_next(story)
+    with story.database.transaction() as session:
+        wanted = select(AuditEntry).where(AuditEntry.subject_kind == "scratch_set").order_by(AuditEntry.id)
+        _, made, wiped = session.scalars(wanted).all()
+    assert [entry.action for entry in (made, wiped)] == ["scratch_made", "scratch_wiped"]
+    assert {entry.principal_name for entry in (made, wiped)} == {"ada (token test)"}
+    ids = {stage["does"]: stage["run_id"] for stage in story.person("GET", f"/campaigns/{campaign}")["stages"]}
+    assert made.after == {
+        "name": "bays",
+        "disks": [
+            {"id": one.id, "serial": one.serial, "wwn": one.wwn, "size_bytes": one.size_bytes}
+            for one in scratch_set().disks
+        ],
+        "campaign_id": campaign,
+        "run_id": ids["make"],
+        "outcome": "failed",
+        "commands_sha256": "ab" * 32,
+        "variant": "single / ext4 / default / defaults",
+    }
+    assert wiped.after is not None
+    assert (wiped.after["run_id"], wiped.after["outcome"], "variant" in wiped.after) == (
+        ids["clean"],
+        "finished",
+        False,
+    )
 
 
 def test_no_one_can_choose_the_workload_that_makes_file_systems(story: Story) -> None:

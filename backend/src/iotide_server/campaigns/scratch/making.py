@@ -12,6 +12,9 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED
 from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode, CellTarget
 from iotide_server.campaigns.resolved import ResolvedPlan
@@ -36,6 +39,7 @@ from iotide_server.workloads.models import Workload
 from iotide_server.workloads.options import complete_options
 from iotide_wire.facts import MountFacts
 from iotide_wire.measured import StepRole
+from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import Exclusivity
 from iotide_wire.units import MIB
 
@@ -44,6 +48,8 @@ NOT_MADE: Final = "scratch_not_made"
 _SLOW_BYTES_PER_SECOND: Final = 40 * MIB
 """A slow disk, for time limits."""
 _LEAST_LIMIT_SECONDS: Final = 900.0
+_RECORDS: Final = ".stdout"
+"""Raw output of a make or a cleaning: records with each command of root, its exit status and its seconds."""
 
 
 class Doing(StrEnum):
@@ -147,6 +153,31 @@ def _filling(fill: Fill, workload: Workload, stage: MadeStage, seconds: float) -
     given = fill.options(size_bytes)
     options = complete_options(workload.options_schema, workload.option_defaults, given, "scratch.fill_ratio")
     return _Work(Doing.FILL, workload, options, stage.variant, seconds, fill.ratio * size_bytes)
+
+
+def record_work(session: Session, run: Run, finish: FinishRequest) -> None:
+    """Add an audit entry for a make or a cleaning that began. Its actor is who submitted the campaign."""
+    row = repository.work_of(session, run.cell_id)
+    began = finish.started_at is not None and finish.outcome is not Outcome.DECLINED
+    found = None if row is None or not began else session.get(KnownSet, row.scratch_set_id)
+    if row is None or found is None:
+        return
+    records = (fact.sha256 for fact in finish.artefacts if fact.name.endswith(_RECORDS))
+    after: Json = {
+        "name": found.name,
+        "disks": sets.shown_disks(found.present.disks),
+        "campaign_id": run.campaign_id,
+        "run_id": run.id,
+        "outcome": finish.outcome.value,
+        "commands_sha256": next(records, None),
+    }
+    if row.does == Doing.MAKE:
+        after["variant"] = row.variant
+    actor = audit.actor_of(session, "campaign_submitted", Campaign.__tablename__, run.campaign_id)
+    node = session.get_one(Node, found.node_id)
+    name = "scratch_made" if row.does == Doing.MAKE else "scratch_wiped"
+    principal = actor or Principal(PrincipalKind.NODE, node.id, node.name)
+    audit.record(session, principal, Action.on(name, found, after=after))
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:

@@ -1,6 +1,7 @@
 """SQL of stages that make file systems on scratch sets."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
@@ -19,6 +20,17 @@ def preparing_runs(session: Session, campaign_id: int, ordinal: int) -> Sequence
         " ) ORDER BY preparing.ordinal"
     )
     return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).all()
+
+
+def work_of(session: Session, cell_id: int) -> Row[Any] | None:
+    """Return set, work and variant of a cell that makes or cleans; None for every other one."""
+    statement = text(
+        "SELECT scratch_set_id, does, campaign_stage.variant FROM cell"
+        " JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id"
+        "  AND campaign_stage.ordinal = cell.stage AND does IN ('make', 'clean')"
+        " WHERE cell.id = :cell_id AND scratch_set_id IS NOT NULL"
+    )
+    return session.execute(statement, {"cell_id": cell_id}).one_or_none()
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:
