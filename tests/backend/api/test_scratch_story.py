@@ -232,6 +232,24 @@ def test_makes_and_the_cleaning_are_audited_with_who_submitted_the_campaign(stor
     )
 
 
+def test_a_set_is_not_disabled_before_the_campaign_that_uses_it_has_cleaned_it(story: Story) -> None:
+    (found,) = story.person("GET", "/scratch-sets")["items"]
+    address = f"{API}/scratch-sets/{found['id']}/disable"
+
+    def refusal() -> str:
+        answer = story.client.post(address, headers=story.admin.headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "scratch_set_busy")
+        return str(answer.json()["error"]["message"])
+
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]})
+    assert f"campaign {campaign}, nightly, uses scratch set bays; runs that have not ended: 3" in refusal()
+    finish_next(story)
+    story.person("POST", f"/campaigns/{campaign}/cancel")
+    assert "runs that have not ended: 1" in refusal()
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert story.person("POST", f"/scratch-sets/{found['id']}/disable")["permission"] == "disabled"
+
+
 def test_no_one_can_choose_the_workload_that_makes_file_systems(story: Story) -> None:
     assert [item["name"] for item in story.person("GET", "/workloads")["items"]] == ["fill", "copy"]
     plan = {"name": "own", "cluster": "blade", "nodes": ["n1"], "targets": ["n1-bays"]}

@@ -80,11 +80,12 @@ def enable(session: Session, principal: Principal, set_id: int, wanted: EnableIn
 
 
 def disable(session: Session, principal: Principal, set_id: int) -> ScratchSetOutput:
-    """Raise SCRATCH_SET_NOT_FOUND, or SCRATCH_SET_BUSY while runs use it."""
+    """Raise SCRATCH_SET_NOT_FOUND, or SCRATCH_SET_BUSY until every campaign on it has ended and cleaned it."""
     row = _own_set(session, principal, set_id)
-    run_count = 0 if row.target_id is None else made.runs_of(session, row.target_id)
-    if run_count:
-        raise SCRATCH_SET_BUSY(scratch_set=row.name, run_count=run_count)
+    for using in repository.using_campaigns(session, row):
+        raise SCRATCH_SET_BUSY(
+            scratch_set=row.name, campaign=using.name, campaign_id=using.id, run_count=using.run_count
+        )
     before = _decision(row)
     if before is not None:
         row.disable()
