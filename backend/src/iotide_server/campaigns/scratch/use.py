@@ -24,7 +24,8 @@ def resolve_plan(
         return resolve(plan), None
     _check_offered(plan.scratch)
     found, target_name = set_of(session, principal, plan, is_scheduled=is_scheduled)
-    known = AnnouncedSet([disk.size_bytes for disk in found.present.disks])
+    present = found.present
+    known = AnnouncedSet([disk.size_bytes for disk in present.disks], frozenset(present.lacks))
     return resolve(_on_target(plan, f"{plan.scratch.node}/{plan.scratch.set}", target_name), known), found
 
 
