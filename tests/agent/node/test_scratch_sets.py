@@ -80,6 +80,12 @@ def test_the_helpers_list_is_read_and_unknown_fields_are_ignored(answering: Call
     assert read == (scratch_set("bays", disk(1)),)
 
 
+def test_what_the_node_lacks_is_announced_with_each_set(answering: Callable[[bytes], Path]) -> None:
+    answer = {"sets": [listed(MARKED)], "lacks": ["mkfs.jfs", "jfs.ko"]}
+    (read,) = read_scratch_sets(answering(json.dumps(answer).encode())) or ()
+    assert read.lacks == ("mkfs.jfs", "jfs.ko")
+
+
 @pytest.mark.parametrize(
     ("disks", "state", "reason"),
     [

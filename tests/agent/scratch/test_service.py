@@ -16,8 +16,10 @@ import pytest
 
 import iotide_agent
 import iotide_wire
+from iotide_agent.scratch.commands import is_installed
 from iotide_agent.scratch.disk import until
 from iotide_agent.scratch.requests import MOST_PACKET_BYTES
+from iotide_wire.scratch_vocabulary import PROGRAMS
 
 TESTS: Final = Path(__file__).parents[2]
 PROGRAM: Final = Path(__file__).with_name("served_program.py")
@@ -67,7 +69,9 @@ def test_an_operation_is_accepted_followed_and_remembered(tmp_path: Path) -> Non
         last = answer(asking, {"verb": "status"})["last"]["bays"]
         assert (last["verb"], last["outcome"]) == ("make", "done")
         assert last["commands"][-1]["argv"][0] == "dumpe2fs"
-        (shown,) = answer(asking, {"verb": "list"})["sets"]
+        listed = answer(asking, {"verb": "list"})
+        (shown,) = listed["sets"]
+        assert set(PROGRAMS) & set(listed["lacks"]) == {name for name in PROGRAMS if not is_installed(name)}
         assert shown["disks"][0]["state"] == "made"
         assert answer(asking, {"verb": "wipe", "set": "bays", "order": 7, "fence": 11}) == {"accepted": True}
         assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)

@@ -101,7 +101,7 @@ def test_a_preview_rejects_with_code_and_field(
 def test_a_submission_of_what_no_node_does_is_rejected_and_stores_nothing(
     client: TestClient, admin: Person, ready: ReadyCluster
 ) -> None:
-    plan = ready.plan(repeats=4, scratch=SCRATCH | {"fill": "80 %"})
+    plan = ready.plan(repeats=4, scratch=SCRATCH | {"serves": "nfs"})
     error = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()["error"]
-    assert (error["code"], error["field"]) == ("scratch_not_offered", "scratch.fill_ratio")
+    assert (error["code"], error["field"]) == ("scratch_not_offered", "scratch.serves")
     assert client.get(CAMPAIGNS, headers=admin.headers).json()["items"] == []

@@ -71,6 +71,7 @@ class ScratchSet(Message):
         variant: layout and file system that are on it now.
         last_used_at: when an order last changed what is on it.
         disks: without those that are absent.
+        lacks: programs and modules of the kernel that the node lacks, of those that makes need.
     """
 
     name: SetName
@@ -80,6 +81,7 @@ class ScratchSet(Message):
     variant: Annotated[str, Field(pattern=r"^[ -~]{1,500}$")] | None
     last_used_at: UtcTime | None
     disks: Annotated[tuple[ScratchDisk, ...], Field(max_length=64), FailFast()]
+    lacks: Annotated[tuple[Annotated[str, Field(pattern=r"^[a-z0-9.]{1,32}$")], ...], Field(max_length=32)] = ()
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

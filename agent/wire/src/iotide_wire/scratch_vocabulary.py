@@ -181,6 +181,13 @@ MKFS: Final[Mapping[Filesystem, str]] = {
     Filesystem.F2FS: "mkfs.f2fs",
     Filesystem.BTRFS: "mkfs.btrfs",
 }
+MDADM: Final = "mdadm"
+LVM: Final = "lvm"
+DMSETUP: Final = "dmsetup"
+PROGRAMS: Final = (*MKFS.values(), MDADM, LVM, DMSETUP)
+"""Programs that not every node has."""
+MODULE: Final = "{}.ko"
+"""Module of the kernel that mounts a file system."""
 
 
 @dataclass(frozen=True, slots=True)

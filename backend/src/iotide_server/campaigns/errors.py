@@ -177,7 +177,7 @@ SCRATCH_TARGET = ErrorKind(422, "scratch_target", field="{field}", shows="name")
     "{field}: {name} is not the set that scratch makes", "name a target, or the set as node/set"
 )
 SCRATCH_RUN_FAILED = ErrorKind(409, "scratch_run_failed", field="run_id", shows="run_id").says(
-    "run {run_id} did not make the file system of this stage", "read its raw output for the reason"
+    "run {run_id} did not {does} the file system of this stage", "read its raw output for the reason"
 )
 SCRATCH_NOTHING_MADE = ErrorKind(409, "scratch_nothing_made", field="campaign_id", shows="").says(
     "nothing was made on the scratch set", "submit the campaign again"

@@ -29,6 +29,7 @@ from iotide_server.campaigns.errors import (
 from iotide_server.campaigns.openings import check_window
 from iotide_server.campaigns.scratch.checks import check_expansion, check_scratch
 from iotide_server.campaigns.scratch.expansion import UNKNOWN_SET, AnnouncedSet, Expansion, MadeStage, expand
+from iotide_server.campaigns.scratch.filling import fills_of
 from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.statistics.adaptive import LOOKS
@@ -175,8 +176,8 @@ class ResolvedPlan:
         return cls(plan, stages, expansion, workloads, cell_count, repeats, cell_count * repeats, row_count * repeats)
 
     def stage_ordinal(self, number: int) -> int:
-        """Return the stored ordinal of a stage of the plan. On a scratch set, its make is the one before."""
-        return number if self.expansion is None else 2 * number
+        """Return the stored ordinal of a stage of the plan. On a scratch set, make and fills are the ones before."""
+        return number if self.expansion is None else number * (2 + len(fills_of(self.plan.scratch)))
 
     @cached_property
     def loaded_from(self) -> Mapping[NodeTarget, int]:

@@ -22,7 +22,7 @@ export function ScratchSteps({ campaign }: { campaign: Campaign }) {
     >
       <Stack gap="sm">
         {campaign.plan?.scratch?.rounds === 1 && (
-          <Hint>{t`Each file system is made once: all repeats on it share one allocation of its blocks.`}</Hint>
+          <Hint>{t`One make each: all repeats on a file system share one allocation of its blocks.`}</Hint>
         )}
         {failed.length > 0 && <Failures failed={failed} />}
         <StepTable steps={steps} />
@@ -55,6 +55,11 @@ function Failures({ failed }: { failed: readonly ScratchStep[] }) {
 function failureOf({ stage, measured }: ScratchStep): string {
   if (!measured) return t`The disks were not cleaned. The page of their node says why, and what to do.`;
   const { cancelled } = measured;
+  if (stage.does === "fill") {
+    return cancelled === 1
+      ? t`${stage.variant} was not filled; 1 run on it was cancelled.`
+      : t`${stage.variant} was not filled; ${cancelled} runs on it were cancelled.`;
+  }
   if (cancelled === 0) return t`${stage.variant} was not made.`;
   return cancelled === 1
     ? t`${stage.variant} was not made; 1 run on it was cancelled.`
@@ -72,13 +77,13 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
       {steps.map(({ stage, measured, round, state }) => (
         <Row key={stage.ordinal}>
           <td className="iotide-wrap">
-            {measured ? stage.variant : t`Clean the disks`}
+            {nameOf(stage)}
             {measured && hasRounds && <Detail>{t`round ${round}`}</Detail>}
           </td>
           <Badge color={STEP_WORDS[state].color} miw="max-content">
             {STEP_WORDS[state].word}
           </Badge>
-          {measured ? <Text size="sm">{runsOf(measured)}</Text> : ""}
+          {measured && stage.does === "make" ? <Text size="sm">{runsOf(measured)}</Text> : ""}
           {stage.run_id === null ? (
             ""
           ) : (
@@ -88,6 +93,11 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
       ))}
     </ScrollTable>
   );
+}
+
+function nameOf({ does, variant }: ScratchStep["stage"]): string {
+  if (does === "clean") return t`Clean the disks`;
+  return does === "fill" ? t`Fill ${variant}` : variant;
 }
 
 function runsOf({ runs, ended, cancelled }: NonNullable<ScratchStep["measured"]>): string {

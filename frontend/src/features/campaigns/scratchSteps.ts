@@ -1,13 +1,13 @@
-/** Stages of a campaign on scratch disks as steps: make a file system, measure on it, and clean at the end. */
+/** Stages of a campaign on scratch disks as steps: make and fill a file system, measure on it, clean at the end. */
 
 import { t } from "@lingui/core/macro";
 import type { MantineColor } from "@mantine/core";
 import type { Stage } from "@/api/types";
 
 export interface ScratchStep {
-  /** The stage that makes the file system or cleans the set. */
+  /** The stage that makes or fills the file system or cleans the set. */
   readonly stage: Stage;
-  /** Runs on what was made; undefined for the cleaning. */
+  /** Runs on what was made or filled; undefined for the cleaning. */
   readonly measured: Stage | undefined;
   /** From 1; how often the variant was made before, plus one. */
   readonly round: number;
@@ -26,6 +26,9 @@ export const STEP_WORDS = {
   queued: { word: t`queued`, color: "gray" },
   making: { word: t`making`, color: "tide" },
   made: { word: t`made`, color: "tide" },
+  filling: { word: t`filling`, color: "tide" },
+  filled: { word: t`filled`, color: "tide" },
+  not_filled: { word: t`not filled`, color: "red" },
   open: { word: t`open`, color: "tide" },
   ended: { word: t`ended`, color: "green" },
   not_made: { word: t`not made`, color: "red" },
@@ -41,27 +44,25 @@ export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
   const rounds = new Map<string, number>();
   return stages.flatMap((stage, index) => {
     if (stage.does === "measure") return [];
-    const round = (rounds.get(stage.variant) ?? 0) + 1;
+    const round = (rounds.get(stage.variant) ?? 0) + (stage.does === "fill" ? 0 : 1);
     rounds.set(stage.variant, round);
-    const measured = stage.does === "make" ? stages[index + 1] : undefined;
+    const measured =
+      stage.does === "clean" ? undefined : stages.slice(index).find(({ does }) => does === "measure");
     return { stage, measured, round, state: stateOf(stage, measured) };
   });
 }
 
-function stateOf(stage: Stage, measured: Stage | undefined): StepState {
-  const isMake = stage.does === "make";
-  switch (stage.run_state) {
-    case "active":
-      return isMake ? "making" : "cleaning";
-    case "finished":
-      return isMake ? measuredState(measured) : "cleaned";
-    case "failed":
-      return isMake ? "not_made" : "not_cleaned";
-    case "cancelled":
-      return "cancelled";
-    default:
-      return stage.state === "open" ? "queued" : "later";
-  }
+const STATES = {
+  make: { active: "making", failed: "not_made" },
+  fill: { active: "filling", finished: "filled", failed: "not_filled" },
+  clean: { active: "cleaning", finished: "cleaned", failed: "not_cleaned" },
+} as const;
+
+function stateOf({ does, state, run_state }: Stage, measured: Stage | undefined): StepState {
+  const states: Partial<Record<string, StepState>> = does === "measure" ? {} : STATES[does];
+  if (run_state === "cancelled") return "cancelled";
+  if (run_state === "finished") return states.finished ?? measuredState(measured);
+  return states[run_state ?? ""] ?? (state === "open" ? "queued" : "later");
 }
 
 function measuredState(measured: Stage | undefined): StepState {

@@ -28,7 +28,7 @@ from iotide_server.campaigns.scratch.expansion import AnnouncedSet, Expansion, c
 from iotide_wire.geometry import Blocks
 from iotide_wire.plan import MOST_VARIANT_CHARACTERS, CampaignPlan
 from iotide_wire.scratch_plan import ScratchPlan
-from iotide_wire.scratch_vocabulary import Filesystem, LayoutKind
+from iotide_wire.scratch_vocabulary import LayoutKind
 from iotide_wire.striping import parse_layout
 from iotide_wire.units import GIB, MIB
 
@@ -203,13 +203,21 @@ def test_what_cannot_be_made_is_rejected_by_name(changes: dict[str, Any], reason
             "xfs default needs 300 MiB",
         ),
         (AnnouncedSet(disk_bytes=[150 * MIB] * 4), {"filesystems": ["xfs"], "options": ["aligned"]}, "needs 600 MiB"),
-        (AnnouncedSet(filesystems=frozenset({Filesystem.XFS})), {}, "the node cannot make or mount ext4"),
+        (AnnouncedSet(lacks=frozenset({"mkfs.ext4"})), {}, "the node lacks mkfs.ext4; install mkfs.ext4 there"),
+        (AnnouncedSet(lacks=frozenset({"mdadm", "lvm"})), {}, "the node lacks mdadm;"),
+        (AnnouncedSet(lacks=frozenset({"mdadm", "lvm"})), {"layouts": ["lvm linear 4"]}, "the node lacks lvm;"),
+        (AnnouncedSet(lacks=frozenset({"dmsetup"})), {"layouts": ["offset 63s"]}, "the node lacks dmsetup;"),
+        (
+            AnnouncedSet(lacks=frozenset({"mkfs.jfs", "jfs.ko"})),
+            {"filesystems": ["jfs"]},
+            "the node lacks mkfs.jfs and jfs.ko; install mkfs.jfs and jfs.ko there",
+        ),
     ],
 )
 def test_what_the_node_announced_is_checked(known: AnnouncedSet, changes: dict[str, Any], reason: str) -> None:
     [cell] = expanded(known, **changes).impossible
     assert reason in cell.reason
-    assert not expanded(AnnouncedSet([GIB] * 4, frozenset(Filesystem)), **changes).impossible
+    assert not expanded(AnnouncedSet([GIB] * 4, frozenset({"mkfs.zfs"})), **changes).impossible
 
 
 def test_all_impossible_combinations_are_listed_or_left_out() -> None:
@@ -340,7 +348,7 @@ def test_each_stage_pays_for_its_layout() -> None:
 
 def test_filling_takes_the_bytes_at_the_rate_of_the_data_disks() -> None:
     [fill] = seconds(layouts=["raid5 4x64K"], fill="50 %", precondition="fill")
-    assert fill.fill == pytest.approx(1.5 * 3 * 3e12 / (3 * 150e6))
+    assert fill.fill == pytest.approx((0.5 + 0.85) * 3 * 3e12 / (3 * 150e6))
 
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "unattended"

@@ -72,6 +72,7 @@ class _ListedSet(_Listed):
 
 class _Answer(_Listed):
     sets: list[_ListedSet]
+    lacks: list[str] = []
 
 
 def read_scratch_sets(helper: Path = HELPER) -> tuple[ScratchSet, ...] | None:
@@ -79,8 +80,8 @@ def read_scratch_sets(helper: Path = HELPER) -> tuple[ScratchSet, ...] | None:
     try:
         if not helper.exists():
             return ()
-        listed = _Answer.model_validate_json(_ask(helper)).sets
-        return _SETS.validate_python([_announced(one) for one in listed])
+        answer = _Answer.model_validate_json(_ask(helper))
+        return _SETS.validate_python([_announced(one) | {"lacks": answer.lacks} for one in answer.sets])
     except (OSError, ValueError, OverflowError) as error:
         _logger.warning("scratch_sets_unknown error=%s", error)
         return None

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, TextIO
 
+from iotide_agent.scratch.lacking import lacking
 from iotide_agent.scratch.listing import all_sets, unlisted
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError
@@ -61,7 +62,8 @@ class Service:
             return self._status()
         config = read_config(self._site.config_file)
         if request.verb is Verb.LIST:
-            return {"sets": all_sets(self._site, config), "unlisted": unlisted(self._site, config)}
+            sets = all_sets(self._site, config)
+            return {"sets": sets, "unlisted": unlisted(self._site, config), "lacks": lacking()}
         if request.set not in config.sets:
             raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set!r}")
         if self._worker is not None:

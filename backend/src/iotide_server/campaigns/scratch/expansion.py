@@ -11,7 +11,11 @@ from iotide_wire.scratch import ScratchFilesystem, ScratchLayout, ScratchMake, c
 from iotide_wire.scratch_plan import FilesystemChoice, LayoutChoice, ScratchPlan, mount_options_of
 from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
+    DMSETUP,
+    LVM,
+    MDADM,
     MKFS,
+    MODULE,
     WHOLE_PERCENT,
     WITH_DATA_MODE,
     WITH_GEOMETRY,
@@ -19,6 +23,7 @@ from iotide_wire.scratch_vocabulary import (
     Bitmap,
     DataMode,
     Filesystem,
+    LayoutKind,
 )
 from iotide_wire.striping import Layout, StripingError
 from iotide_wire.units import format_bytes, format_percent
@@ -32,11 +37,11 @@ class AnnouncedSet:
 
     Attributes:
         disk_bytes: sizes of the disks' arenas.
-        filesystems: file systems that the node can make and mount.
+        lacks: programs and modules of the kernel that the node lacks.
     """
 
     disk_bytes: Sequence[int] | None = None
-    filesystems: frozenset[Filesystem] | None = None
+    lacks: frozenset[str] = frozenset()
 
     def size_bytes(self, layout: Layout, size_percent: int) -> int | None:
         if self.disk_bytes is None or len(self.disk_bytes) < layout.disks:
@@ -200,9 +205,22 @@ def _check_known(layout: Layout, filesystem: FilesystemChoice, known: AnnouncedS
     if known.disk_bytes is not None and layout.disks > len(known.disk_bytes):
         problem = f"{layout.text} needs {layout.disks} disks, but the set has {len(known.disk_bytes)}"
         raise StripingError("disks", problem, "adopt more disks")
-    if known.filesystems is not None and filesystem.type not in known.filesystems:
-        problem = f"the node cannot make or mount {filesystem.type}"
-        raise StripingError("filesystems", problem, f"install {MKFS[filesystem.type]} and the kernel's module there")
+    lacking = [name for name in _needs(layout, filesystem.type) if name in known.lacks]
+    if lacking:
+        named = " and ".join(lacking)
+        raise StripingError("filesystems", f"the node lacks {named}", f"install {named} there")
+
+
+def _needs(layout: Layout, filesystem: Filesystem) -> Iterator[str]:
+    """Yield the programs and the module of the kernel that a make needs."""
+    yield MKFS[filesystem]
+    yield MODULE.format(filesystem)
+    if layout.level is not None:
+        yield MDADM
+    if layout.lvm is not None:
+        yield LVM
+    if layout.kind is LayoutKind.OFFSET:
+        yield DMSETUP
 
 
 def _blocks_text(blocks: Blocks) -> str:

@@ -1,21 +1,36 @@
 """SQL of stages that make file systems on scratch sets."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 
-def make_before(session: Session, campaign_id: int, ordinal: int) -> Row[int, str] | None:
-    """Return id, state and end of the run that makes a stage's file system; None if an operator prepares it."""
+def preparing_runs(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[int, str]]:
+    """Return the runs that make and fill a stage's file system before it, in order; none if an operator prepares it."""
     statement = text(
-        "SELECT run.id, run.state, run.ended_at, run.reason FROM campaign_stage"
-        " JOIN cell ON cell.campaign_id = campaign_stage.campaign_id AND cell.stage = campaign_stage.ordinal"
+        "SELECT run.id, run.state, run.ended_at, preparing.does FROM campaign_stage AS preparing"
+        " JOIN cell ON cell.campaign_id = preparing.campaign_id AND cell.stage = preparing.ordinal"
         " JOIN run ON run.cell_id = cell.id"
-        " WHERE campaign_stage.campaign_id = :campaign_id AND campaign_stage.ordinal = :ordinal - 1"
-        " AND campaign_stage.does = 'make'"
+        " WHERE preparing.campaign_id = :campaign_id AND preparing.ordinal < :ordinal"
+        " AND preparing.does IN ('make', 'fill') AND preparing.ordinal >= ("
+        "  SELECT max(ordinal) FROM campaign_stage"
+        "  WHERE campaign_id = :campaign_id AND ordinal < :ordinal AND does = 'make'"
+        " ) ORDER BY preparing.ordinal"
     )
-    return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).one_or_none()
+    return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).all()
+
+
+def work_of(session: Session, cell_id: int) -> Row[Any] | None:
+    """Return set, work and variant of a cell that makes or cleans; None for every other one."""
+    statement = text(
+        "SELECT scratch_set_id, does, campaign_stage.variant FROM cell"
+        " JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id"
+        "  AND campaign_stage.ordinal = cell.stage AND does IN ('make', 'clean')"
+        " WHERE cell.id = :cell_id AND scratch_set_id IS NOT NULL"
+    )
+    return session.execute(statement, {"cell_id": cell_id}).one_or_none()
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:

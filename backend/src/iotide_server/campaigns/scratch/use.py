@@ -24,7 +24,8 @@ def resolve_plan(
         return resolve(plan), None
     _check_offered(plan.scratch)
     found, target_name = set_of(session, principal, plan, is_scheduled=is_scheduled)
-    known = AnnouncedSet([disk.size_bytes for disk in found.present.disks])
+    present = found.present
+    known = AnnouncedSet([disk.size_bytes for disk in present.disks], frozenset(present.lacks))
     return resolve(_on_target(plan, f"{plan.scratch.node}/{plan.scratch.set}", target_name), known), found
 
 
@@ -52,9 +53,6 @@ def set_of(session: Session, principal: Principal, plan: CampaignPlan, *, is_sch
 
 def _check_offered(scratch: ScratchPlan) -> None:
     """Raise SCRATCH_NOT_OFFERED for what a plan can say, but no node does."""
-    if scratch.fill_ratio is not None or scratch.precondition == "fill":
-        field = "scratch.precondition" if scratch.fill_ratio is None else "scratch.fill_ratio"
-        raise SCRATCH_NOT_OFFERED(field=field, remedy="remove it, and add the workload fill to workloads")
     if scratch.serves is not None:
         raise SCRATCH_NOT_OFFERED(field="scratch.serves", remedy="remove it, and write stages with pauses instead")
 
