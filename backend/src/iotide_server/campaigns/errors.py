@@ -176,6 +176,9 @@ SCRATCH_AND_ADAPTIVE = ErrorKind(422, "scratch_and_adaptive", field="scratch.rou
 SCRATCH_TARGET = ErrorKind(422, "scratch_target", field="{field}", shows="name").says(
     "{field}: {name} is not the set that scratch makes", "name a target, or the set as node/set"
 )
+SCRATCH_SERVES = ErrorKind(422, "scratch_serves", field="scratch.serves", shows="").says(
+    "scratch.serves: {problem}", "{remedy}"
+)
 SCRATCH_RUN_FAILED = ErrorKind(409, "scratch_run_failed", field="run_id", shows="run_id").says(
     "run {run_id} did not make the file system of this stage", "read its raw output for the reason"
 )

@@ -16,6 +16,7 @@ from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
     MOST_ARRAYS,
     MOST_CHUNK_BYTES,
+    MOST_CLIENTS,
     MOST_DISKS,
     MOST_MOUNT_OPTIONS,
     MOUNT_OPTIONS,
@@ -35,7 +36,6 @@ from iotide_wire.striping import Layout, check_layout
 
 MOST_PACKET_BYTES: Final = 16 * 1024
 _MOST_NUMBER: Final = 2**63 - 1
-_MOST_CLIENTS: Final = 64
 _NODE_CHARACTERS: Final = 63
 E = TypeVar("E", bound=StrEnum)
 
@@ -152,8 +152,8 @@ class _Fields:
 
     def node_names(self, key: str) -> tuple[str, ...]:
         found = self._take(key, None)
-        if not isinstance(found, list) or not 0 < len(found) <= _MOST_CLIENTS:
-            raise self._wrong(key, found, f"1 to {_MOST_CLIENTS} node names")
+        if not isinstance(found, list) or not 0 < len(found) <= MOST_CLIENTS:
+            raise self._wrong(key, found, f"1 to {MOST_CLIENTS} node names")
         for name in found:
             if not isinstance(name, str) or len(name) > _NODE_CHARACTERS:
                 raise self._wrong(key, name, "a node name")

@@ -33,10 +33,12 @@ class AnnouncedSet:
     Attributes:
         disk_bytes: sizes of the disks' arenas.
         filesystems: file systems that the node can make and mount.
+        target_name: target of the set.
     """
 
     disk_bytes: Sequence[int] | None = None
     filesystems: frozenset[Filesystem] | None = None
+    target_name: str | None = None
 
     def size_bytes(self, layout: Layout, size_percent: int) -> int | None:
         if self.disk_bytes is None or len(self.disk_bytes) < layout.disks:

@@ -1,21 +1,23 @@
-"""Stages that make a file system on a scratch set, and the last one, which cleans the set.
+"""Stages that make a file system on a scratch set, that mount it on clients, and the last one, which cleans the set.
 
-Each make and the cleaning is a run of the workload `scratch` in a stage of its own, without a target.
+Each make, mount and the cleaning is a run of the workload `scratch` in a stage of its own, without a target.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final, NamedTuple
 
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED
 from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode
-from iotide_server.campaigns.resolved import ResolvedPlan
+from iotide_server.campaigns.planned import PlannedCampaign
+from iotide_server.campaigns.repository import places_of
 from iotide_server.campaigns.scratch import repository
 from iotide_server.campaigns.scratch.estimate import DiskRates, make_seconds
-from iotide_server.campaigns.scratch.expansion import MadeStage
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
@@ -27,8 +29,10 @@ from iotide_server.runs import repository as runs_repository
 from iotide_server.runs.models import Run
 from iotide_server.scratch import service as sets
 from iotide_server.scratch.models import KnownSet
+from iotide_server.targets.changes import mount_changes
 from iotide_server.targets.mounts import mount_of
 from iotide_server.workloads import service as workloads
+from iotide_server.workloads.models import Workload
 from iotide_wire.facts import MountFacts
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import Exclusivity
@@ -46,6 +50,7 @@ class Doing(StrEnum):
 
     MEASURE = "measure"
     MAKE = "make"
+    MOUNT = "mount"
     CLEAN = "clean"
 
 
@@ -59,45 +64,66 @@ class Maker:
         self._set = found
         self._sort_key = sort_key
         self._workload = workloads.workload_for(session, WORKLOAD, [node.id], field="scratch.node")
+        self._cells = 0
 
-    def add(self, resolved: ResolvedPlan) -> None:
-        """Add stages, cells and runs of all makes and of the cleaning. Raise as `workload_for`."""
-        scratch = resolved.plan.scratch
+    def add(self, planned: PlannedCampaign) -> None:
+        """Add stages, cells and runs of all makes and mounts, and of the cleaning. Raise as `workload_for`."""
+        resolved, scratch = planned.resolved, planned.resolved.plan.scratch
         if scratch is None:
             return
         disk_bytes = max(disk.size_bytes for disk in self._set.present.disks)
         rates = DiskRates(disk_bytes, _SLOW_BYTES_PER_SECOND)
         made = [stage.made for stage in resolved.stages if stage.made is not None]
-        first = resolved.cell_count + 1
+        self._cells = resolved.cell_count
+        groups, clients = list(_client_groups(planned)), list(resolved.clients)
+        on_clients = self._workload
+        if groups:
+            node_ids = [node_id for group in groups for node_id in group.node_ids]
+            on_clients = workloads.workload_for(self._session, WORKLOAD, node_ids, field="scratch.serves")
         for number, stage in enumerate(made):
+            ordinal = number * resolved.steps_per_stage + 1
             seconds = 2 * make_seconds(scratch, stage, rates).total
-            options: Json = {"set": self._set.name, "verb": Doing.MAKE, "make": stage.make.model_dump(mode="json")}
-            self._add_stage(Doing.MAKE, 2 * number + 1, stage.variant)
-            self._add_run(first + number, 2 * number + 1, stage, options, seconds)
-        last = 2 * len(made) + 1
+            made_json = stage.make.model_dump(mode="json")
+            self._add_stage(Doing.MAKE, ordinal, stage.variant)
+            making = _Doer(self._workload, [self._set.node_id], self._options(Doing.MAKE, made_json, clients=clients))
+            self._add_run(making, ordinal, stage.variant, seconds)
+            if groups:
+                self._add_stage(Doing.MOUNT, ordinal + 1, stage.variant)
+            for group in groups:
+                mounting = _Doer(on_clients, group.node_ids, self._options(Doing.MOUNT, paths=group.paths))
+                self._add_run(mounting, ordinal + 1, stage.variant, 0.0)
+        last = len(made) * resolved.steps_per_stage + 1
         self._add_stage(Doing.CLEAN, last, Doing.CLEAN)
-        self._add_run(first + len(made), last, None, {"set": self._set.name, "verb": Doing.CLEAN, "make": None}, 0.0)
+        self._add_run(_Doer(self._workload, [self._set.node_id], self._options(Doing.CLEAN)), last, "", 0.0)
+
+    def _options(
+        self, verb: Doing, make: Json | None = None, *, clients: Sequence[str] = (), paths: Sequence[str] = ()
+    ) -> Json:
+        return {"set": self._set.name, "verb": verb, "make": make, "clients": [*clients], "paths": [*paths]}
 
     def _add_stage(self, does: Doing, ordinal: int, variant: str) -> None:
         stage = CampaignStage(campaign_id=self._campaign.id, ordinal=ordinal, variant=variant, state="held")
         stage.does, stage.scratch_set_id = does, self._set.id
         self._session.add(stage)
 
-    def _add_run(self, ordinal: int, stage: int, made: MadeStage | None, options: Json, seconds: float) -> None:
+    def _add_run(self, doer: "_Doer", stage: int, variant: str, seconds: float) -> None:
+        self._cells += 1
         cell = Cell(
             campaign_id=self._campaign.id,
-            ordinal=ordinal,
+            ordinal=self._cells,
             stage=stage,
-            variant="" if made is None else made.variant,
-            workload_id=self._workload.id,
-            options=options,
-            options_sha256=canonical_sha256(options),
+            variant=variant,
+            workload_id=doer.workload.id,
+            options=doer.options,
+            options_sha256=canonical_sha256(doer.options),
             bytes_needed=0.0,
             bytes_moved=0.0,
         )
         self._session.add(cell)
         self._session.flush()
-        self._session.add(CellNode(cell_id=cell.id, node_id=self._set.node_id, step_role=StepRole.MAKER))
+        self._session.add_all(
+            CellNode(cell_id=cell.id, node_id=node_id, step_role=StepRole.MAKER) for node_id in doer.node_ids
+        )
         self._session.add(
             Run(
                 campaign_id=self._campaign.id,
@@ -111,6 +137,36 @@ class Maker:
                 created_at=self._campaign.created_at,
             )
         )
+
+
+class _Doer(NamedTuple):
+    """Nodes of a run of the workload `scratch`, with their options."""
+
+    workload: Workload
+    node_ids: Sequence[int]
+    options: Json
+
+
+class _ClientGroup(NamedTuple):
+    """Clients that mount the export at the same directories."""
+
+    node_ids: Sequence[int]
+    paths: Sequence[str]
+
+
+def _client_groups(planned: PlannedCampaign) -> Iterator[_ClientGroup]:
+    wanted = {(node, target) for node, names in planned.resolved.clients.items() for target in names}
+    views = {place.target.target.id: place.target for block in planned.blocks for place in block.places}
+    paths: defaultdict[int, set[str]] = defaultdict(set)
+    for view in views.values():
+        for on in view.mounts:
+            if (on.node_name, view.target.name) in wanted:
+                paths[on.mount.node_id].add(on.mount.path)
+    groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for node_id, found in sorted(paths.items()):
+        groups[tuple(sorted(found))].append(node_id)
+    for directories, node_ids in groups.items():
+        yield _ClientGroup(node_ids, directories)
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:
@@ -131,6 +187,9 @@ def may_begin(session: Session, stage: CampaignStage, now: datetime) -> bool | N
                 return _holds_set(session, stage)
             case Doing.MAKE:
                 return _takes_set(session, stage)
+            case Doing.MOUNT:
+                _require_finished(repository.runs_before(session, stage.campaign_id, stage.ordinal))
+                return True
             case Doing.MEASURE:
                 return _is_made(session, stage, now)
     except IotideError as error:
@@ -156,21 +215,34 @@ def _holds_set(session: Session, stage: CampaignStage) -> bool:
 
 
 def _is_made(session: Session, stage: CampaignStage, now: datetime) -> bool:
-    """Accept the mount of the file system that was made; return false until its node has reported it.
+    """Accept the mounts of the file system that was made; return false until their nodes have reported them.
 
-    Raise SCRATCH_RUN_FAILED, or as `enabled_set` and `accept_made_mount`.
+    Raise SCRATCH_RUN_FAILED, or as `enabled_set`, `accept_made_mount` and `accept_served_mount`.
     """
-    made = repository.make_before(session, stage.campaign_id, stage.ordinal)
-    if made is None:
+    before = repository.runs_before(session, stage.campaign_id, stage.ordinal)
+    if not before:
         return True
-    if made.state != "finished" or made.ended_at is None:
-        raise SCRATCH_RUN_FAILED(run_id=made.id)
+    ended_at = _require_finished(before)
     found = sets.enabled_set(session, stage.scratch_set_id)
-    node = session.get_one(Node, found.node_id)
-    if node.told_at is None or node.told_at <= made.ended_at:
-        if node.look_answered >= node.look_asked:
-            cluster_repository.want_look(session, {node.id})
+    places = places_of(session, stage) if any(run.does == Doing.MOUNT for run in before) else set()
+    served = [on for on in mount_changes(session, places) if on.target.id != found.target_id and not on.is_backing]
+    made_on = session.get_one(Node, found.node_id)
+    silent = [node for node in {made_on, *(on.node for on in served)} if not node.told_at or node.told_at <= ended_at]
+    if silent:
+        unasked = {node.id for node in silent if node.look_answered >= node.look_asked}
+        cluster_repository.want_look(session, unasked)
         return False
-    mount = mount_of(found.present.mount_path, map(MountFacts.model_validate, node.mounts))
+    mount = mount_of(found.present.mount_path, map(MountFacts.model_validate, made_on.mounts))
     sets.accept_made_mount(session, found, mount, now)
+    for on in served:
+        sets.accept_served_mount(session, found, on, now)
     return True
+
+
+def _require_finished(runs: Sequence[Row[Any]]) -> datetime:
+    """Return when the last of these runs ended; raise SCRATCH_RUN_FAILED."""
+    for run in runs:
+        if run.state != "finished":
+            raise SCRATCH_RUN_FAILED(run_id=run.id)
+    ended_at: datetime = max(run.ended_at for run in runs)
+    return ended_at

@@ -1,21 +1,22 @@
 """SQL of stages that make file systems on scratch sets."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 
-def make_before(session: Session, campaign_id: int, ordinal: int) -> Row[int, str] | None:
-    """Return id, state and end of the run that makes a stage's file system; None if an operator prepares it."""
+def runs_before(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[Any]]:
+    """Return id, state, end and verb of the runs that prepare a stage's mounts; none if an operator does."""
     statement = text(
-        "SELECT run.id, run.state, run.ended_at, run.reason FROM campaign_stage"
+        "SELECT run.id, run.state, run.ended_at, campaign_stage.does FROM campaign_stage"
         " JOIN cell ON cell.campaign_id = campaign_stage.campaign_id AND cell.stage = campaign_stage.ordinal"
         " JOIN run ON run.cell_id = cell.id"
         " WHERE campaign_stage.campaign_id = :campaign_id AND campaign_stage.ordinal = :ordinal - 1"
-        " AND campaign_stage.does = 'make'"
+        " AND campaign_stage.does IN ('make', 'mount') ORDER BY run.id"
     )
-    return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).one_or_none()
+    return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).all()
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:

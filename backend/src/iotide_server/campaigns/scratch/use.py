@@ -24,8 +24,8 @@ def resolve_plan(
         return resolve(plan), None
     _check_offered(plan.scratch)
     found, target_name = set_of(session, principal, plan, is_scheduled=is_scheduled)
-    known = AnnouncedSet([disk.size_bytes for disk in found.present.disks])
-    return resolve(_on_target(plan, f"{plan.scratch.node}/{plan.scratch.set}", target_name), known), found
+    known = AnnouncedSet([disk.size_bytes for disk in found.present.disks], target_name=target_name)
+    return resolve(_on_target(plan, plan.scratch.place, target_name), known), found
 
 
 def set_of(session: Session, principal: Principal, plan: CampaignPlan, *, is_scheduled: bool) -> tuple[KnownSet, str]:
@@ -55,8 +55,6 @@ def _check_offered(scratch: ScratchPlan) -> None:
     if scratch.fill_ratio is not None or scratch.precondition == "fill":
         field = "scratch.precondition" if scratch.fill_ratio is None else "scratch.fill_ratio"
         raise SCRATCH_NOT_OFFERED(field=field, remedy="remove it, and add the workload fill to workloads")
-    if scratch.serves is not None:
-        raise SCRATCH_NOT_OFFERED(field="scratch.serves", remedy="remove it, and write stages with pauses instead")
 
 
 def _on_target(plan: CampaignPlan, written: str, target_name: str) -> CampaignPlan:
