@@ -157,6 +157,6 @@ def test_a_client_without_a_remount_command_is_named_at_submission(story: Story,
     without = said.model_copy(update={"workloads": workloads_with_maker()[:1]})
     assert client_node.agent("/hello", without.model_dump(mode="json")).status_code == 200
     plan = {"name": "served", "cluster": "blade", "repeats": 1, **BOTH}
-    answer = story.client.post(f"{API}/campaigns", json=plan, headers=story.admin.headers)
-    assert answer.json()["error"]["field"] == "scratch.serves"
-    assert "n2" in answer.json()["error"]["message"]
+    error = story.client.post(f"{API}/campaigns", json=plan, headers=story.admin.headers).json()["error"]
+    assert (error["field"], error["message"]) == ("scratch.serves", "scratch.serves: scratch cannot run on n2")
+    assert error["remedy"].startswith("set remount_command in agent.toml")

@@ -15,7 +15,7 @@ from iotide_wire.scratch_vocabulary import MOST_DISKS
 SYSTEM_SETS: Final = Path("/etc/iotide/scratch.toml")
 SET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _DEVICE: Final = re.compile(r"(wwn-0x|nvme-|serial-)[A-Za-z0-9._-]{1,120}")
-_NODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+NODE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _HOOKS: Final = ("after_mount", "before_unmount")
 _SET_FIELDS: Final = frozenset({"devices", "discard", "max_bytes_per_day", *_HOOKS})
 
@@ -114,7 +114,7 @@ def _clients(values: Mapping[str, Any], file: Path) -> Mapping[str, str]:
             ipaddress.ip_address(address)
         except ValueError as error:
             raise ScratchRefusedError(f"{file}: clients.{node}: {address!r} is not an IP address") from error
-        if not _NODE.fullmatch(node) or not isinstance(address, str):
+        if not NODE_NAME.fullmatch(node) or not isinstance(address, str):
             raise ScratchRefusedError(f"{file}: clients.{node}: write a node name and its IP address as text")
     return values
 

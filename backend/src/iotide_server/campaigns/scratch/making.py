@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED
+from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED, SCRATCH_SERVES
 from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode
 from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.repository import places_of
@@ -22,7 +22,7 @@ from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import ConflictError, IotideError
 from iotide_server.kit.people import Sentence
 from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs_repository
@@ -32,7 +32,6 @@ from iotide_server.scratch.models import KnownSet
 from iotide_server.targets.changes import mount_changes
 from iotide_server.targets.mounts import mount_of
 from iotide_server.workloads import service as workloads
-from iotide_server.workloads.models import Workload
 from iotide_wire.facts import MountFacts
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import Exclusivity
@@ -67,7 +66,10 @@ class Maker:
         self._cells = 0
 
     def add(self, planned: PlannedCampaign) -> None:
-        """Add stages, cells and runs of all makes and mounts, and of the cleaning. Raise as `workload_for`."""
+        """Add stages, cells and runs of all makes and mounts, and of the cleaning.
+
+        Raise as `workload_for`, or SCRATCH_SERVES for a client that cannot mount.
+        """
         resolved, scratch = planned.resolved, planned.resolved.plan.scratch
         if scratch is None:
             return
@@ -76,25 +78,30 @@ class Maker:
         made = [stage.made for stage in resolved.stages if stage.made is not None]
         self._cells = resolved.cell_count
         groups, clients = list(_client_groups(planned)), list(resolved.clients)
-        on_clients = self._workload
-        if groups:
-            node_ids = [node_id for group in groups for node_id in group.node_ids]
-            on_clients = workloads.workload_for(self._session, WORKLOAD, node_ids, field="scratch.serves")
+        self._check_clients([node_id for group in groups for node_id in group.node_ids])
         for number, stage in enumerate(made):
             ordinal = number * resolved.steps_per_stage + 1
             seconds = 2 * make_seconds(scratch, stage, rates).total
             made_json = stage.make.model_dump(mode="json")
             self._add_stage(Doing.MAKE, ordinal, stage.variant)
-            making = _Doer(self._workload, [self._set.node_id], self._options(Doing.MAKE, made_json, clients=clients))
+            making = _Doer([self._set.node_id], self._options(Doing.MAKE, made_json, clients=clients))
             self._add_run(making, ordinal, stage.variant, seconds)
             if groups:
                 self._add_stage(Doing.MOUNT, ordinal + 1, stage.variant)
             for group in groups:
-                mounting = _Doer(on_clients, group.node_ids, self._options(Doing.MOUNT, paths=group.paths))
+                mounting = _Doer(group.node_ids, self._options(Doing.MOUNT, paths=group.paths))
                 self._add_run(mounting, ordinal + 1, stage.variant, 0.0)
         last = len(made) * resolved.steps_per_stage + 1
         self._add_stage(Doing.CLEAN, last, Doing.CLEAN)
-        self._add_run(_Doer(self._workload, [self._set.node_id], self._options(Doing.CLEAN)), last, "", 0.0)
+        self._add_run(_Doer([self._set.node_id], self._options(Doing.CLEAN)), last, "", 0.0)
+
+    def _check_clients(self, node_ids: Sequence[int]) -> None:
+        try:
+            if node_ids:
+                workloads.workload_for(self._session, WORKLOAD, [self._set.node_id, *node_ids])
+        except ConflictError as error:
+            remedy = "set remount_command in agent.toml of each client, and run one release of the agent on all nodes"
+            raise SCRATCH_SERVES(problem=error.message, remedy=remedy) from error
 
     def _options(
         self, verb: Doing, make: Json | None = None, *, clients: Sequence[str] = (), paths: Sequence[str] = ()
@@ -113,7 +120,7 @@ class Maker:
             ordinal=self._cells,
             stage=stage,
             variant=variant,
-            workload_id=doer.workload.id,
+            workload_id=self._workload.id,
             options=doer.options,
             options_sha256=canonical_sha256(doer.options),
             bytes_needed=0.0,
@@ -142,7 +149,6 @@ class Maker:
 class _Doer(NamedTuple):
     """Nodes of a run of the workload `scratch`, with their options."""
 
-    workload: Workload
     node_ids: Sequence[int]
     options: Json
 
