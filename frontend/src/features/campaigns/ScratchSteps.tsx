@@ -55,10 +55,12 @@ function Failures({ failed }: { failed: readonly ScratchStep[] }) {
 function failureOf({ stage, measured }: ScratchStep): string {
   if (!measured) return t`The disks were not cleaned. The page of their node says why, and what to do.`;
   const { cancelled } = measured;
-  if (cancelled === 0) return t`${stage.variant} was not made.`;
+  const { does, variant } = stage;
+  const failed = does === "mount" ? t`${variant} was not mounted on the clients` : t`${variant} was not made`;
+  if (cancelled === 0) return `${failed}.`;
   return cancelled === 1
-    ? t`${stage.variant} was not made; 1 run on it was cancelled.`
-    : t`${stage.variant} was not made; ${cancelled} runs on it were cancelled.`;
+    ? t`${failed}; 1 run on it was cancelled.`
+    : t`${failed}; ${cancelled} runs on it were cancelled.`;
 }
 
 function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
@@ -72,13 +74,13 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
       {steps.map(({ stage, measured, round, state }) => (
         <Row key={stage.ordinal}>
           <td className="iotide-wrap">
-            {measured ? stage.variant : t`Clean the disks`}
-            {measured && hasRounds && <Detail>{t`round ${round}`}</Detail>}
+            {nameOf(stage)}
+            {stage.does === "make" && hasRounds && <Detail>{t`round ${round}`}</Detail>}
           </td>
           <Badge color={STEP_WORDS[state].color} miw="max-content">
             {STEP_WORDS[state].word}
           </Badge>
-          {measured ? <Text size="sm">{runsOf(measured)}</Text> : ""}
+          {measured && stage.does === "make" ? <Text size="sm">{runsOf(measured)}</Text> : ""}
           {stage.run_id === null ? (
             ""
           ) : (
@@ -88,6 +90,11 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
       ))}
     </ScrollTable>
   );
+}
+
+function nameOf({ does, variant }: ScratchStep["stage"]): string {
+  if (does === "mount") return t`Mount on the clients`;
+  return does === "clean" ? t`Clean the disks` : variant;
 }
 
 function runsOf({ runs, ended, cancelled }: NonNullable<ScratchStep["measured"]>): string {

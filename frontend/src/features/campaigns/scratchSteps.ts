@@ -1,11 +1,11 @@
-/** Stages of a campaign on scratch disks as steps: make a file system, measure on it, and clean at the end. */
+/** Stages of a campaign on scratch disks as steps: make a file system, mount it on clients, measure, and clean. */
 
 import { t } from "@lingui/core/macro";
 import type { MantineColor } from "@mantine/core";
 import type { Stage } from "@/api/types";
 
 export interface ScratchStep {
-  /** The stage that makes the file system or cleans the set. */
+  /** The stage that makes the file system, mounts it on clients, or cleans the set. */
   readonly stage: Stage;
   /** Runs on what was made; undefined for the cleaning. */
   readonly measured: Stage | undefined;
@@ -29,6 +29,9 @@ export const STEP_WORDS = {
   open: { word: t`open`, color: "tide" },
   ended: { word: t`ended`, color: "green" },
   not_made: { word: t`not made`, color: "red" },
+  mounting: { word: t`mounting`, color: "tide" },
+  mounted: { word: t`mounted`, color: "green" },
+  not_mounted: { word: t`not mounted`, color: "red" },
   not_measured: { word: t`not measured`, color: "red" },
   cancelled: { word: t`cancelled`, color: "orange" },
   cleaning: { word: t`cleaning`, color: "tide" },
@@ -41,22 +44,26 @@ export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
   const rounds = new Map<string, number>();
   return stages.flatMap((stage, index) => {
     if (stage.does === "measure") return [];
-    const round = (rounds.get(stage.variant) ?? 0) + 1;
+    const round = (rounds.get(stage.variant) ?? 0) + (stage.does === "mount" ? 0 : 1);
     rounds.set(stage.variant, round);
-    const measured = stage.does === "make" ? stages[index + 1] : undefined;
-    return { stage, measured, round, state: stateOf(stage, measured) };
+    const measured =
+      stage.does === "clean" ? undefined : stages[index + (stages[index + 1]?.does === "mount" ? 2 : 1)];
+    return { stage, measured, round, state: stateOf(stage, stage.does, measured) };
   });
 }
 
-function stateOf(stage: Stage, measured: Stage | undefined): StepState {
-  const isMake = stage.does === "make";
+const ACTIVE = { make: "making", mount: "mounting", clean: "cleaning" } as const;
+const FAILED = { make: "not_made", mount: "not_mounted", clean: "not_cleaned" } as const;
+
+function stateOf(stage: Stage, does: keyof typeof ACTIVE, measured: Stage | undefined): StepState {
   switch (stage.run_state) {
     case "active":
-      return isMake ? "making" : "cleaning";
+      return ACTIVE[does];
     case "finished":
-      return isMake ? measuredState(measured) : "cleaned";
+      if (does === "make") return measuredState(measured);
+      return does === "mount" ? "mounted" : "cleaned";
     case "failed":
-      return isMake ? "not_made" : "not_cleaned";
+      return FAILED[does];
     case "cancelled":
       return "cancelled";
     default:
