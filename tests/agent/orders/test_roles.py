@@ -133,8 +133,8 @@ def test_a_node_with_a_foreign_data_address_declines_to_receive(tmp_path: Path) 
 
 
 def test_a_client_of_scratch_disks_mounts_by_its_own_command_as_the_agents_user(tmp_path: Path) -> None:
-    told, command = tmp_path / "told", tmp_path / "remount"
-    command.write_text(f"#!/bin/sh\nid -u >{told}\n")
+    seen, command = tmp_path / "seen", tmp_path / "remount"
+    command.write_text(f"#!/bin/sh\nid -u >{seen}\n")
     command.chmod(0o755)
     client = Node(tmp_path, run_as="nobody", remount_command={"/mnt": [str(command)]})
     workload = client.executor.inventory.workloads["scratch"]
@@ -159,7 +159,7 @@ def test_a_client_of_scratch_disks_mounts_by_its_own_command_as_the_agents_user(
     client.runs.collect(1)
     result = client.spool.result(1)
     assert (result.outcome, [step.name for step in result.steps]) == (Outcome.FINISHED, ["mount-1"])
-    assert told.read_text() == f"{os.geteuid()}\n"
+    assert seen.read_text() == f"{os.geteuid()}\n"
     client.close()
 
 

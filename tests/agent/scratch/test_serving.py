@@ -14,7 +14,7 @@ from iotide_agent.scratch.stack import exports_of
 
 NFS: Final[dict[str, Any]] = {**ORDER, "kind": "nfs"}
 CLIENTS: Final = '[clients]\nnode02 = "10.0.0.2"\nnode03 = "fd00::3"\n'
-MARKED_IN: Final = "#!/bin/sh\nls -A {mount} >{told} 2>&1 && echo {word} >>{told}\n"
+MARKED_IN: Final = "#!/bin/sh\nls -A {mount} >{seen} 2>&1 && echo {word} >>{seen}\n"
 
 
 @pytest.fixture
@@ -94,24 +94,24 @@ def hooked(loops: Loops, **scripts: str) -> None:
 
 
 def test_the_sites_commands_run_while_the_file_system_is_mounted(loops: Loops, tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    seen = tmp_path / "seen"
     hooked(
         loops,
-        after_mount=MARKED_IN.format(mount=point(loops), told=told, word="after"),
-        before_unmount=MARKED_IN.format(mount=point(loops), told=told, word="before"),
+        after_mount=MARKED_IN.format(mount=point(loops), seen=seen, word="after"),
+        before_unmount=MARKED_IN.format(mount=point(loops), seen=seen, word="before"),
     )
     done(performed(loops, "make", **ORDER, layout=SINGLE, fs=EXT4))
-    assert not told.exists()
+    assert not seen.exists()
     done(performed(loops, "mount", **ORDER))
-    assert told.read_text() == "lost+found\nafter\n"
+    assert seen.read_text() == "lost+found\nafter\n"
     record = performed(loops, "recover")
     done(record)
-    assert told.read_text() == "lost+found\nbefore\n"
+    assert seen.read_text() == "lost+found\nbefore\n"
     argvs = [command["argv"][0] for command in record["commands"]]
     assert argvs.index(str(tmp_path / "before_unmount")) < argvs.index("umount")
-    told.unlink()
+    seen.unlink()
     done(performed(loops, "recover"))
-    assert not told.exists(), "nothing was mounted"
+    assert not seen.exists(), "nothing was mounted"
 
 
 def test_a_failing_command_after_the_mount_fails_it_with_its_words(loops: Loops, tmp_path: Path) -> None:
@@ -145,14 +145,14 @@ def test_a_failing_command_before_the_unmount_leaves_the_set_mounted_and_named(
 
 
 def test_a_command_that_other_users_may_change_is_not_run(loops: Loops, tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    hooked(loops, after_mount=f"#!/bin/sh\ntouch {told}\n")
+    seen = tmp_path / "seen"
+    hooked(loops, after_mount=f"#!/bin/sh\ntouch {seen}\n")
     (tmp_path / "after_mount").chmod(0o777)
     done(performed(loops, "make", **ORDER, layout=SINGLE, fs=EXT4))
     record: dict[str, Any] = performed(loops, "mount", **ORDER)
     assert record["outcome"] == "failed"
     assert "has mode 0777, so other users could change it" in record["reason"]
-    assert not told.exists()
+    assert not seen.exists()
     done(performed(loops, "recover"))
 
 
