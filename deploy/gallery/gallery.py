@@ -74,11 +74,16 @@ def show(stack: LocalStack, directory: Path, experiment: Experiment, mounts: Map
     finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
     say(f"experiment {experiment.number}: {finished} runs finished, {failed} failed")
     pictures = [
-        {"path": f"/campaigns/{campaign['id']}?figure={json.dumps(view)}", "file": str(PICTURES / f"{name}.png")}
+        {"path": path_of(campaign["id"], view), "file": str(PICTURES / f"{name}.png")}
         for name, view in experiment.figures.items()
     ]
     take_pictures(directory, stack, pictures)
     return int(failed)
+
+
+def path_of(campaign_id: int, view: Mapping[str, Any]) -> str:
+    """Return the address of a campaign's figure."""
+    return f"/campaigns/{campaign_id}?figure={json.dumps(view)}"
 
 
 def say(text: str) -> None:

@@ -1,8 +1,7 @@
 """Scratch disks in a virtual machine with md, LVM and udev: combinations, disks of others, changed disks, kills.
 
-Usage: python tests/scratch/scratch_machine.py [--kills N] [--seed S] [PYTEST-ARGUMENTS], as root. It uses the machine
-of tests/lab with disks that have serial numbers. Exit status 0 only if everything held; CONTRIBUTING.md explains the
-last line.
+`./dev test-scratch` runs it, as root. It uses the machine of tests/lab with disks that have serial numbers. Exit status
+0 only if everything held; CONTRIBUTING.md explains the last line.
 """
 
 import argparse
@@ -17,9 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Final
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(1, str(Path(__file__).resolve().parents[2] / "deploy/demo"))
 
 from lab.lab import BUILT, PYTEST, Tally, build_machine, disk_of, follow, install_agent, machine
 from scratch import unattended
@@ -157,11 +153,11 @@ def run_storm(lab: Lab, tally: ScratchTally, kills: int, seed: str) -> None:
         random.shuffle(disks)
 
 
-def run_campaign(lab: Lab, tally: ScratchTally) -> None:
-    """Run a campaign of a server on this machine, without an operator."""
+def run_campaigns(lab: Lab, tally: ScratchTally, pictures: Path | None) -> None:
+    """Run campaigns of a server on this machine, without an operator."""
     disks = {f"SCRATCH{number}": lab.image(f"SCRATCH{number}", SET_MIB) for number in range(unattended.DISKS)}
     attached = [("STATE", lab.state_disk()), *disks.items()]
-    unattended.run_unattended(lab.machine(attached), disks, tally, lab.prepare)
+    unattended.run_unattended(lab.machine(attached), disks, tally, lab.prepare, pictures)
     if tally.failed:
         sys.stdout.write(f"the machine's console ended with\n{(lab.work / 'console.log').read_text()[-3000:]}\n")
 
@@ -171,7 +167,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Test scratch disks in a virtual machine.")
     parser.add_argument("--kills", type=int, default=200, help="kills of the storm; 0 for none")
     parser.add_argument("--seed", default="1", help="any text; the same one repeats the plans and kinds of kills")
-    parser.add_argument("--only", choices=("scenarios", "campaign", "storm"), help="one of the three parts")
+    parser.add_argument("--only", choices=("scenarios", "campaigns", "storm"), help="one of the three parts")
+    parser.add_argument("--pictures", type=Path, help="directory for figures of the campaigns; default none")
     given, arguments = parser.parse_known_args()
     tally = ScratchTally()
     build_machine()
@@ -180,15 +177,15 @@ def main() -> int:
         if given.only in {None, "scenarios"}:
             run_scenarios(lab, tally, arguments)
             tally.expect(tally.combinations == COMBINATIONS or bool(arguments), "not all combinations passed")
-        if given.only in {None, "campaign"}:
-            run_campaign(lab, tally)
+        if given.only in {None, "campaigns"}:
+            run_campaigns(lab, tally, given.pictures)
         if given.only in {None, "storm"}:
             run_storm(lab, tally, given.kills, given.seed)
     tally.expect(not tally.failed, f"{tally.failed} scenarios failed")
     wanted = given.kills if given.only in {None, "storm"} else 0
     tally.expect(tally.kills == wanted, f"{tally.kills} of {wanted} kills")
     tally.expect(not tally.canary_bytes, "canaries changed")
-    tally.expect(tally.compared > 0 or given.only == "campaign", "canaries were not compared")
+    tally.expect(tally.compared > 0 or given.only == "campaigns", "canaries were not compared")
     tally.expect(not tally.left, "recoveries left something")
     for sentence in tally.wrong:
         sys.stdout.write(f"test-scratch: {sentence}\n")

@@ -1,62 +1,66 @@
-"""An unattended campaign, end to end: a server on this machine, agent and root program in the virtual machine."""
+"""Unattended campaigns, end to end: a server on this machine, agent and root program in the virtual machine."""
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
 from bring_up import StackError, wait_for
+from gallery import path_of, take_pictures
 from lab.lab import Tally
 from local_stack import LocalStack
 from rig import running_stack
 
+from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.scratch.mark import BLOCK_BYTES, mark_start_bytes, state_in
 
-NODE: Final = "storage01"
+CLUSTER: Final = "unattended"
 NETWORK: Final = ("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net")
-ARRAY: Final = {"raid": 5, "disks": 3, "chunk": "64 KiB"}
-PLAN: Final[dict[str, Any]] = {
-    "name": "experiment-7-small",
-    "nodes": [NODE],
-    "targets": [f"{NODE}/bays"],
-    "repeats": 1,
-    "time_limit_seconds": 900,
-    "workloads": [
-        {
-            "workload": "dd",
-            "options": {
-                "file_size_bytes": "16 MiB",
-                "block_size_bytes": "1 MiB",
-                "flush": "fsync",
-                "operations": ["write"],
-            },
-        }
-    ],
-    "scratch": {
-        "node": NODE,
-        "set": "bays",
-        "layouts": [
-            ARRAY,
-            {"lvm": "stripe", "chunk": "128 KiB", "arrays": 2, "on": ARRAY},
-            {"lvm": "linear", "arrays": 2, "on": ARRAY},
-        ],
-        "filesystems": ["xfs"],
-        "rounds": 1,
-        "sync": "assume_clean",
-    },
-}
-"""examples/unattended/experiment-7.yaml with two small arrays instead of three large ones, and one workload."""
+PLANS: Final = Path(__file__).with_name("plans")
 DISKS: Final = 6
 _JOIN_SECONDS: Final = 600.0
-_CAMPAIGN_SECONDS: Final = 1800.0
+_CAMPAIGN_SECONDS: Final = 2 * 3600.0
 
 
-def run_unattended(command: Sequence[str], disks: Mapping[str, Path], tally: Tally, prepare: Any) -> None:  # noqa: ANN401
-    """Run the campaign without a hand, and print its scenario line. `command` starts the machine after `prepare`."""
+@dataclass(frozen=True)
+class Unattended:
+    """One campaign.
+
+    Attributes:
+        variants: how many it makes.
+        advice: code of a finding that its runs must have.
+        figures: the figure's URL parameters by picture name.
+    """
+
+    number: int
+    variants: int
+    advice: str = ""
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+CAMPAIGNS: Final = (
+    Unattended(
+        7, 3, "linear_volume", {"unattended-7": {"workload": "dd", "show": "throughput", "x": "variant", "split": ""}}
+    ),
+    Unattended(2, 7, figures={"unattended-2": {"workload": "dd", "show": "duration"}}),
+    Unattended(4, 8, figures={"unattended-4": {"workload": "bonnie", "show": "throughput"}}),
+)
+
+
+def run_unattended(
+    command: Sequence[str],
+    disks: Mapping[str, Path],
+    tally: Tally,
+    prepare: Any,  # noqa: ANN401
+    pictures: Path | None,
+) -> None:
+    """Run the campaigns without a hand, and print a scenario line for each. `command` starts the machine."""
     with running_stack() as stack:
-        cluster_id = stack.add_cluster("unattended")
+        cluster_id = stack.add_cluster(CLUSTER)
         join = stack.post(f"/clusters/{cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 3600})
         ports = (str(stack.port), str(stack.redis_port))
         prepare(("scratch.inside.node", *ports, join["token"], str(DISKS)))
@@ -64,14 +68,18 @@ def run_unattended(command: Sequence[str], disks: Mapping[str, Path], tally: Tal
         follower = Thread(target=_print, args=(machine, tally))
         follower.start()
         try:
-            problem = _campaign(stack, cluster_id, machine)
+            _enable(stack, cluster_id, machine)
+            problems = {campaign.number: _ran(stack, campaign, pictures) for campaign in CAMPAIGNS}
         except StackError as error:
-            problem = str(error)
+            problems = {0: str(error)}
         finally:
             machine.kill()
             follower.join()
-    problem = problem or "; ".join(f"{serial} is not clean" for serial in disks if not _is_clean(disks[serial]))
-    tally.take(f"scenario: {'failed' if problem else 'passed'} unattended: experiment 7 in small {problem}\n")
+    dirty = [serial for serial, disk in disks.items() if not _is_clean(disk)]
+    problems[0] = "; ".join([*filter(None, [problems.get(0)]), *(f"{serial} is not clean" for serial in dirty)])
+    for number, problem in problems.items():
+        what = f"experiment {number} in small" if number else "every disk is clean"
+        tally.take(f"scenario: {'failed' if problem else 'passed'} unattended: {what} {problem}\n")
 
 
 def _print(machine: subprocess.Popen[str], tally: Tally) -> None:
@@ -80,8 +88,8 @@ def _print(machine: subprocess.Popen[str], tally: Tally) -> None:
         tally.take(line)
 
 
-def _campaign(stack: LocalStack, cluster_id: int, machine: subprocess.Popen[str]) -> str:
-    """Enable the set, submit, wait; return what is wrong at the end, or nothing."""
+def _enable(stack: LocalStack, cluster_id: int, machine: subprocess.Popen[str]) -> None:
+    """Enable the node's set once it is announced; raise StackError."""
 
     def announced() -> dict[str, Any] | None:
         if machine.poll() is not None:
@@ -96,14 +104,32 @@ def _campaign(stack: LocalStack, cluster_id: int, machine: subprocess.Popen[str]
     stack.post(f"/scratch-sets/{found['id']}/enable", allowed)
     stack.api.cookies.clear()
     stack.api.headers["Authorization"] = bearer
-    campaign_id = stack.post("/campaigns", {**PLAN, "cluster": "unattended"})["id"]
+
+
+def _ran(stack: LocalStack, unattended: Unattended, pictures: Path | None) -> str:
+    """Submit, wait, take pictures; return what is wrong at the end, or nothing. Raise StackError."""
+    plan = read_plan(PLANS / f"experiment-{unattended.number}.yaml").model_dump(mode="json")
+    campaign_id = stack.post("/campaigns", plan)["id"]
     campaign = stack.wait_campaign(campaign_id, seconds=_CAMPAIGN_SECONDS)
-    shown = [(stage["does"], stage["variant"]) for stage in campaign["stages"]]
     runs = stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
-    sys.stdout.write(f"unattended: {campaign['state']}, stages {shown}\n")
+    made = {stage["variant"] for stage in campaign["stages"] if stage["does"] == "make"}
+    advice = {finding["code"] for finding in stack.get(f"/campaigns/{campaign_id}/advice")["items"]}
+    sys.stdout.write(
+        f"unattended: experiment {unattended.number}: {campaign['state']}, {len(runs)} runs, {len(made)} variants, "
+        f"advice {sorted(advice)}\n"
+    )
+    if pictures is not None:
+        wanted = [
+            {"path": path_of(campaign_id, view), "file": str(pictures / f"{name}.png")}
+            for name, view in unattended.figures.items()
+        ]
+        with tempfile.TemporaryDirectory() as directory:
+            take_pictures(Path(directory), stack, wanted)
     wrong = [f"{run['state']} {run['reason']}" for run in runs if run["state"] != "finished"]
-    makes = sum(does == "make" for does, _ in shown)
-    return "; ".join(wrong) or ("" if (campaign["state"], makes) == ("finished", 3) else f"{campaign['state']} {shown}")
+    wrong += [] if campaign["state"] == "finished" else [str(campaign["state"])]
+    wrong += [] if len(made) == unattended.variants else [f"made {sorted(made)}"]
+    wrong += [] if unattended.advice in {"", *advice} else [f"no advice {unattended.advice}"]
+    return "; ".join(wrong)
 
 
 def _is_clean(image: Path) -> bool:

@@ -66,6 +66,7 @@ def test_a_file_system_is_made_mounted_for_the_agents_user_and_wiped(
     for name, value in options.items():
         assert name in shown if value is True else f"{name}={value}" in shown
     assert (point.stat().st_uid, point.stat().st_gid, point.stat().st_mode & 0o7777) == (65534, 65534, 0o700)
+    assert loops.site.mounts.stat().st_mode & 0o777 == 0o755
     (point / "file").write_bytes(os.urandom(MIB))
     if fs.get("size_percent"):
         assert os.statvfs(point).f_blocks * os.statvfs(point).f_frsize < size_mib * MIB * 0.55

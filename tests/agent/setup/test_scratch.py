@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from iotide_agent.cli.agent import app
 from iotide_agent.scratch import PROGRAM
-from iotide_agent.scratch.layouts import NUMBERS
+from iotide_agent.scratch.mapper import NUMBERS
 from iotide_agent.scratch.mark import ARENA_TYPE
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.site import OWNER, SOCKET, STATE

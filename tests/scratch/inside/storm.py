@@ -59,8 +59,7 @@ def main() -> None:
     list_sets({"bays": SET, **canaries.LISTED})
     changed = 0
     if ledger.boots:
-        found = canaries.digests()
-        changed = sum(found[device] != ledger.digests[device] for device in found)
+        changed = canaries.total(canaries.changed(ledger.digests, canaries.digests()))
     else:
         canaries.make()
         for device in SET:

@@ -7,25 +7,35 @@ from typing import Any, Final
 
 import pytest
 from scratch.inside.program import SOCKET, Program
-from scratch.inside.rig import SET, SITE, done, leftovers, mounts, run, state_of
+from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, run, state_of
 
 from iotide_agent.loads import scratch_set
 from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.mapper import NUMBERS, named
 from iotide_agent.scratch.site import OWNER
-from iotide_agent.scratch.sysfs import MAPPER, block_majors
 
 MAKE: Final[dict[str, Any]] = {"layout": {"kind": "offset", "start": "63s"}, "fs": {"type": "ext4"}}
 
 
 @pytest.mark.parametrize("form", ["iotide-{}", "iotide_{}-scratch"], ids=["dmsetup", "lvcreate"])
-def test_a_mapped_device_that_got_no_table_is_removed_by_the_next_recovery(form: str) -> None:
+@pytest.mark.parametrize("is_loaded", [False, True], ids=["created", "loaded"])
+def test_a_mapped_device_without_a_live_table_is_removed_by_the_next_recovery(form: str, *, is_loaded: bool) -> None:
     done("make", order=500, fence=1, layout={"kind": "single"}, fs={"type": "ext4"})
     with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
         name = form.format(disk.any_adoption().id[:8])
-    major = str(block_majors()[MAPPER])
-    run("dmsetup", "create", name, "--notable", "--major", major, "--minor", "900")
+    run("dmsetup", "version")
+    run("dmsetup", "create", name, "--notable", *named(NUMBERS[0]))
+    if is_loaded:
+        run("dmsetup", "load", name, "--table", f"0 8 linear /dev/{arena_of(SET[0])} 0")
     done("recover")
-    assert not SITE.sysfs.has("dm-900")
+    assert str(NUMBERS[0]) not in run("dmsetup", "info", "--columns", "--noheadings", "-o", "minor").split()
+    assert leftovers() == []
+
+
+def test_a_device_of_another_set_without_a_table_keeps_no_number_from_a_make() -> None:
+    run("dmsetup", "create", "iotide-elsewhere", "--notable", *named(NUMBERS[0]))
+    done("make", order=501, fence=1, **MAKE)
+    done("wipe", order=501, fence=1)
     assert leftovers() == []
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import LONG_SECONDS, USUAL_SECONDS, Commands
 from iotide_agent.scratch.disk import Disk, until
+from iotide_agent.scratch.mapper import NUMBERS
 from iotide_agent.scratch.refusals import CommandFailedError, ScratchRefusedError
 from iotide_agent.scratch.requests import Making
-from iotide_agent.scratch.sysfs import MAPPER, Sysfs, block_majors
+from iotide_agent.scratch.sysfs import Sysfs
 from iotide_wire.geometry import array_stripe, start_multiple_bytes
 from iotide_wire.scratch_vocabulary import SECTOR_BYTES, LayoutKind, LvmKind, MdLevel, Sync
 
-NUMBERS: Final = range(900, 916)
-"""Minor numbers of our arrays and volumes. The unit of the root program allows only these."""
 _OFFSET_SECTORS: Final = 63
 _SYNC_SECONDS: Final = 30 * 24 * 3600.0
 _APPEAR_SECONDS: Final = 30.0
@@ -52,16 +52,15 @@ class Builder:
     def _offset(self, disk: Disk) -> str:
         sectors = self._sysfs.size_bytes(disk.arena) // SECTOR_BYTES - _OFFSET_SECTORS
         table = f"0 {sectors} linear {disk.arena_path} {_OFFSET_SECTORS}"
-        number = self._free_number("dm-")
         self._run("dmsetup", "version")  # loads the driver
-        own = ("--major", str(block_majors()[MAPPER]), "--minor", str(number))
-        self._run("dmsetup", "create", self._name, *own, "--table", table)
+        number = self._free_volume()
+        self._run("dmsetup", "create", self._name, *mapper.named(number), "--table", table)
         return self._new_device(f"dm-{number}")
 
     def _array(self, members: Sequence[str], part: int) -> str:
         making, layout = self._making, self._making.layout
         has_copies = layout.level not in _WITHOUT_SYNC
-        number = self._free_number("md")
+        number = _free("md", [number for number in NUMBERS if not self._sysfs.has(f"md{number}")])
         argv = ["mdadm", "--create", f"/dev/md{number}", "--run", "--quiet", "--metadata=1.2", "--homehost=<none>",
                 f"--name={self._name}-{part}", f"--level={layout.level}", f"--raid-devices={len(members)}",
                 "--data-offset=1M"]  # fmt: skip
@@ -81,7 +80,7 @@ class Builder:
 
     def _volume(self, members: Sequence[str]) -> str:
         layout = self._making.layout
-        group, number = self._name.replace("-", "_"), self._free_number("dm-")
+        group, number = self._name.replace("-", "_"), self._free_volume()
         self._lvm(members, "pvcreate", "-ff", "-y", "--dataalignment", self._data_alignment(), *members)
         self._lvm(members, "vgcreate", "--setautoactivation", "n", group, *members)
         stripes: tuple[str, ...] = ()
@@ -99,13 +98,9 @@ class Builder:
         # By device: a foreign group may have exactly our name.
         self._run("lvm", verb, "--config", _LVM_CONFIG, "--devices", ",".join(members), *arguments)
 
-    def _free_number(self, prefix: str) -> int:
-        for number in NUMBERS:
-            if not self._sysfs.has(f"{prefix}{number}"):
-                return number
-        raise ScratchRefusedError(
-            f"all of {prefix}{NUMBERS[0]} to {prefix}{NUMBERS[-1]} exist on this node; wipe a set first"
-        )
+    def _free_volume(self) -> int:
+        used = mapper.tables(self._commands)
+        return _free("dm-", [number for number in NUMBERS if number not in used])
 
     def _new_device(self, device: str) -> str:
         path = f"/dev/{device}"
@@ -134,3 +129,11 @@ class Builder:
             self._sysfs.text(device, f"md/{name}") for name in ("sync_action", "resync_start", "degraded")
         )
         return action in {"", "idle"} and start in {"", "none"} and degraded in {"", "0"}
+
+
+def _free(prefix: str, numbers: Sequence[int]) -> int:
+    if not numbers:
+        raise ScratchRefusedError(
+            f"all of {prefix}{NUMBERS[0]} to {prefix}{NUMBERS[-1]} exist on this node; wipe a set first"
+        )
+    return numbers[0]

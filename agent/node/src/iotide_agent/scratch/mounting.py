@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from iotide_agent.runner.files import closing
@@ -50,7 +51,7 @@ class Mounter:
             names = self._tops(disks)
             options = mount_options(making, dict(request.options), [f"/dev/{name}" for name in names])
             if not self._is_mounted(disks):
-                self._site.mounts.mkdir(mode=_PASSABLE, parents=True, exist_ok=True)
+                _make_passable(self._site.mounts.parent, self._site.mounts)
                 # Root's until it is mounted, so that no run can write to the directory below.
                 self._site.mounts.joinpath(self._set.name).mkdir(mode=_PRIVATE, exist_ok=True)
                 command = ("mount", "--types", making.type, "--options", options, f"/dev/{names[0]}", self.point)
@@ -130,3 +131,11 @@ class Mounter:
             os.fchown(descriptor, *self._site.owner_ids())
             os.fchmod(descriptor, _PRIVATE)
             return mount_id_of(descriptor)
+
+
+def _make_passable(*directories: Path) -> None:
+    """Create missing directories that all users may pass, whatever the umask."""
+    for directory in directories:
+        if not directory.is_dir():
+            directory.mkdir(mode=_PRIVATE)
+            directory.chmod(_PASSABLE)

@@ -5,10 +5,10 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
+from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.hooks import run_hook
-from iotide_agent.scratch.layouts import NUMBERS
 from iotide_agent.scratch.openers import openers, users_of
 from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError
 from iotide_agent.scratch.sysfs import Sysfs
@@ -52,9 +52,16 @@ class Stack:
         self.unmount()
         for device in sorted(self.devices, key=self._sysfs.depth, reverse=True):
             self._remove(device)
-        for device in self._sysfs.without_table(NUMBERS):
-            # A killed dmsetup or lvcreate left it, and no arena shows it. Under the lock nothing else creates one.
-            self._remove(device)
+        self._remove_unfinished()
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a killed dmsetup or lvcreate left; no arena shows it. Under the lock nothing else creates one."""
+        for number in mapper.unfinished(self._commands):
+            remove = ("dmsetup", "remove", "--retry", *mapper.named(number))
+            self._commands.run(remove, ok=_ANY)
+        left = mapper.unfinished(self._commands)
+        if left:
+            raise DirtyError(f"dm-{left[0]}, which has no table, cannot be removed")
 
     def _found(self) -> list[str]:
         found: list[str] = []

@@ -2,14 +2,10 @@
 
 import fcntl
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-MAPPER: Final = "device-mapper"
-"""Driver of the device mapper, as /proc/devices names it."""
-_DEVICES: Final = Path("/proc/devices")
 _SYS: Final = Path("/sys")
 _DISK: Final = re.compile(r"sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+")
 """List of what can be adopted: names of the kernel's drivers of disks."""
@@ -119,11 +115,6 @@ class Sysfs:
         slaves = self.names(name, "slaves")
         return set().union(*(self.leaves(slave) for slave in slaves)) if slaves else {name}
 
-    def without_table(self, numbers: Collection[int]) -> list[str]:
-        """Return the devices of the device mapper with these minor numbers that are on nothing, and have no size."""
-        found = [f"dm-{number}" for number in numbers if self.has(f"dm-{number}", "dm")]
-        return [name for name in found if not self.names(name, "slaves") and not self.size_bytes(name)]
-
     def depth(self, name: str) -> int:
         return 1 + max((self.depth(slave) for slave in self.names(name, "slaves")), default=0)
 
@@ -136,13 +127,6 @@ class Sysfs:
             return (_SYS / "class/block" / name / attribute).read_bytes()
         except OSError:
             return b""
-
-
-def block_majors() -> dict[str, int]:
-    """Return the major numbers of block devices by the name of their driver, such as `device-mapper`."""
-    _, _, block = _DEVICES.read_text(encoding="ascii").partition("Block devices:")
-    rows = (line.split() for line in block.splitlines() if line.strip())
-    return {driver: int(major) for major, driver in rows}
 
 
 def _names(directory: Path) -> list[str]:

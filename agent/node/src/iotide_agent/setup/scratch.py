@@ -9,9 +9,8 @@ from typing import Final
 import iotide_wire
 from iotide_agent.runner.walls import why_changeable
 from iotide_agent.scratch import PROGRAM
-from iotide_agent.scratch.layouts import NUMBERS
+from iotide_agent.scratch.mapper import DRIVER, NUMBERS, block_majors
 from iotide_agent.scratch.refusals import ScratchRefusedError
-from iotide_agent.scratch.sysfs import MAPPER, block_majors
 from iotide_agent.setup.texts import SCRATCH_RULES, SCRATCH_SERVICE_UNIT, SCRATCH_SOCKET_UNIT, shipped_unit
 from iotide_wire.setup.changes import Changes, succeeds
 from iotide_wire.setup.services import UNITS, start_unit, systemd_runs
@@ -21,7 +20,7 @@ DISKS: Final = UNITS / f"{SCRATCH_SERVICE_UNIT}.d/10-disks.conf"
 _PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/python3 -I -S /opt/iotide-agent/lib/iotide_agent/scratch/__main__.py"
 _LINKS: Final = Path("/dev/disk/by-id")
 _PREFERRED: Final = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.")
-_DRIVERS: Final = {"md": "md_mod", MAPPER: "dm_mod"}
+_DRIVERS: Final = {"md": "md_mod", DRIVER: "dm_mod"}
 """Name in /proc/devices of each driver whose fixed numbers are allowed, with its module."""
 
 
