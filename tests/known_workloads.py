@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from factories.ready_cluster import announced
 
+from iotide_agent.workloads.registry import announced_preparing
 from iotide_wire.built_in import BuiltIn, built_in, dump
 from iotide_wire.catalogue import WorkloadAnnouncement
 
@@ -23,4 +24,4 @@ def merged(known: Iterable[BuiltIn], announcements: Iterable[WorkloadAnnouncemen
 
 if __name__ == "__main__":
     known = [one for revisions in built_in().values() for one in revisions]
-    sys.stdout.write(dump(merged(known, announced(()))))
+    sys.stdout.write(dump(merged(known, [*announced(()), announced_preparing()])))

@@ -113,7 +113,7 @@ def _ran(stack: LocalStack, unattended: Unattended, pictures: Path | None) -> st
     campaign = stack.wait_campaign(campaign_id, seconds=_CAMPAIGN_SECONDS)
     runs = stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
     made = {stage["variant"] for stage in campaign["stages"] if stage["does"] == "make"}
-    advice = {finding["code"] for finding in stack.get(f"/campaigns/{campaign_id}/advice")["items"]}
+    advice = {finding["code"] for finding in stack.get(f"/campaigns/{campaign_id}/advice")["advice"]}
     sys.stdout.write(
         f"unattended: experiment {unattended.number}: {campaign['state']}, {len(runs)} runs, {len(made)} variants, "
         f"advice {sorted(advice)}\n"

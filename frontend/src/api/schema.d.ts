@@ -4762,6 +4762,7 @@ export interface components {
             node_name: string;
             set_name: string;
             stages: components["schemas"]["ScratchStageOutput"][];
+            clients: string[];
             left_out: components["schemas"]["ImpossibleOutput"][];
             make_seconds_estimated: number | null;
         };
@@ -5020,7 +5021,7 @@ export interface components {
             ordinal: number;
             variant: string;
             /** @enum {string} */
-            does: "measure" | "make" | "fill" | "clean";
+            does: "measure" | "make" | "fill" | "mount" | "clean";
             pause: string | null;
             /** @enum {string} */
             state: "held" | "paused" | "open";

@@ -1,5 +1,6 @@
 """Node with one role of a run: its directories, its endpoint, and the exchange with the other node."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,37 @@ def test_a_node_with_a_foreign_data_address_declines_to_receive(tmp_path: Path) 
     result = elsewhere.spool.result(1)
     assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "no_data_address")
     assert "data_address = '192.0.2.7'" in str(result.reason)
+
+
+def test_a_client_of_scratch_disks_mounts_by_its_own_command_as_the_agents_user(tmp_path: Path) -> None:
+    seen, command = tmp_path / "seen", tmp_path / "remount"
+    command.write_text(f"#!/bin/sh\nid -u >{seen}\n")
+    command.chmod(0o755)
+    client = Node(tmp_path, run_as="nobody", remount_command={"/mnt": [str(command)]})
+    workload = client.executor.inventory.workloads["scratch"]
+    options = {"set": "bays", "verb": "mount", "paths": ["/mnt/bays"]}
+    order = make_order(
+        workload="scratch",
+        schema_sha256=workload.schema_sha256,
+        options=workload.option_defaults | options,
+        targets=(),
+        step_role=StepRole.MAKER,
+    )
+    client.spool.keep_order(order)
+    client.runs.begin(order)
+
+    def is_prepared() -> bool:
+        client.runs.look()
+        return Prepared(1) in client.events
+
+    client.until(is_prepared)
+    client.runs.release(1, None, None)
+    client.until(lambda: RunnerEnded(1) in client.events)
+    client.runs.collect(1)
+    result = client.spool.result(1)
+    assert (result.outcome, [step.name for step in result.steps]) == (Outcome.FINISHED, ["mount-1"])
+    assert seen.read_text() == f"{os.geteuid()}\n"
+    client.close()
 
 
 def test_a_node_of_a_gang_waits_for_the_start_as_long_as_it_may_still_come(node: Node) -> None:

@@ -13,7 +13,7 @@ def main() -> None:
     directory = Path(sys.argv[1])
     with made_loops(directory) as loops, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         device = loops.add()
-        loops.list_in("bays", [device])
+        loops.list_in("bays", [device], '[clients]\nnode02 = "10.0.0.2"\n')
         loops.adopt(device)
         path = directory / "scratch.sock"
         listening.bind(str(path))

@@ -1,5 +1,6 @@
 """The workload `scratch` with the real root program: a make, its record, and the cleaning."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,8 +12,17 @@ import pytest
 from agent.scratch.test_service import answer, connected, served
 
 from iotide_agent.node.scratch_sets import HELPER
-from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Place, Step, StepOutcome
-from iotide_agent.workloads.scratch import FENCE, ORDER, ScratchOptions, ScratchWorkload
+from iotide_agent.scratch.stack import exports_of
+from iotide_agent.workloads.base import (
+    Before,
+    Counters,
+    OutputRefusedError,
+    Place,
+    PlanRefusedError,
+    Step,
+    StepOutcome,
+)
+from iotide_agent.workloads.scratch import FENCE, ORDER, REMOUNTS, ScratchOptions, ScratchWorkload
 from iotide_wire.facts import Facts
 from iotide_wire.measured import StepRole
 
@@ -28,8 +38,8 @@ def directory(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(("umount", tmp_path / "mounts/bays"), check=True)
 
 
-def place(order: int = 7) -> Place:
-    facts: Facts = {ORDER: order, FENCE: 11}
+def place(order: int = 7, remounts: str = "[]") -> Place:
+    facts: Facts = {ORDER: order, FENCE: 11, REMOUNTS: remounts}
     return Place(None, Path("/run"), Path("/run"), "", False, 0, 0, facts, step_role=StepRole.MAKER)
 
 
@@ -93,6 +103,36 @@ def test_a_make_mounts_what_was_asked_for_and_a_cleaning_leaves_nothing(director
         assert state(socket) == "clean"
 
 
+def test_a_make_for_clients_exports_its_mount_and_records_how(directory: Path) -> None:
+    makes = ScratchOptions(set="bays", make=MAKE, clients=("node02",))
+    with served(directory, 2.0) as (socket, _):
+        made = perform(socket, makes)
+        assert WORKLOAD.failure(made) is None, made.stderr
+        assert not WORKLOAD.read(makes, place(), made).samples
+        exported = json.loads(made.stdout.splitlines()[-1])
+        assert exported["verb"] == "export"
+        assert "all_squash" in exported["answer"]["options"]
+        assert exports_of(str(directory / "mounts/bays")) == ["10.0.0.2"]
+        unknown = perform(socket, ScratchOptions(set="bays", make=MAKE, clients=("node09",)), order=8)
+        assert "export: refused: scratch.toml has no address of node09" in str(WORKLOAD.failure(unknown))
+        assert not exports_of(str(directory / "mounts/bays"))
+        perform(socket, ScratchOptions(set="bays", verb="clean"))
+
+
+def test_a_client_mounts_by_the_commands_of_its_own_node() -> None:
+    options = ScratchOptions(set="bays", verb="mount", paths=("/mnt/bays", "/mnt/more"))
+    commands = [["sudo", "-n", "/usr/local/sbin/remount"], ["/usr/local/sbin/remount-more"]]
+    groups = WORKLOAD.groups(options, place(remounts=json.dumps(commands)))
+    assert [(step.name, list(step.argv)) for (step,) in groups] == [("mount-1", commands[0]), ("mount-2", commands[1])]
+    ((step,), _) = groups
+    assert WORKLOAD.read(options, place(), outcome_of(step, "mounted\n")).samples == ()
+    assert "ended with status 32: mount.nfs: access denied" in str(
+        WORKLOAD.failure(outcome_of(step, "", "mount.nfs: access denied\n", 32))
+    )
+    with pytest.raises(PlanRefusedError, match=r"no command that mounts /mnt/more; add one to \[remount_command\]"):
+        WORKLOAD.groups(options, place(remounts=json.dumps([commands[0], []])))
+
+
 def test_a_refused_make_fails_with_the_root_programs_reason(directory: Path) -> None:
     too_many = MAKE | {"layout": {"kind": "btrfs", "profile": "raid1", "disks": 2}, "fs": {"type": "btrfs"}}
     with served(directory, 2.0) as (socket, _):
@@ -121,9 +161,18 @@ def test_progress_is_that_of_an_arrays_synchronisation(tail: str, ratio: float |
     assert WORKLOAD.progress(step, Counters(0, 0, 1.0), tail) == ratio
 
 
-@pytest.mark.parametrize("options", [{"verb": "make"}, {"verb": "clean", "make": MAKE}])
-def test_only_a_make_has_a_file_system(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="only there"):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"verb": "make"},
+        {"verb": "clean", "make": MAKE},
+        {"verb": "clean", "clients": ["node02"]},
+        {"verb": "mount"},
+        {"make": MAKE, "paths": ["/mnt/bays"]},
+    ],
+)
+def test_each_operation_has_its_own_options(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="only"):
         ScratchOptions.model_validate({"set": "bays", **options})
 
 

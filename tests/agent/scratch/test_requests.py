@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, Verb, parse_request
-from iotide_agent.scratch.sets import SET_NAME
+from iotide_agent.scratch.sets import NODE_NAME, SET_NAME
 from iotide_wire.scratch import ScratchMake
-from iotide_wire.scratch_vocabulary import MOUNT_OPTIONS
+from iotide_wire.scratch_vocabulary import MOST_CLIENTS, MOUNT_OPTIONS
 
 Json = dict[str, Any]
 PACKETS: Final = 100_000
@@ -78,6 +78,8 @@ def is_in_vocabulary(sent: Json) -> bool:
     numbers = [sent[key] for key in ("order", "fence") if sent.get(key) is not None]
     if any(type(number) is not int or not 0 < number < 2**63 for number in numbers):
         return False
+    if sent["verb"] in {"export", "unexport"}:
+        return sent["kind"] == "nfs" and is_to_nodes(sent.get("clients", ["node02"]))
     if sent["verb"] == "make":
         return is_made_by_the_model(sent)
     known = [option for options in MOUNT_OPTIONS.values() for option in options.items()]
@@ -85,6 +87,12 @@ def is_in_vocabulary(sent: Json) -> bool:
         any(name == other and option.accepts(value) for other, option in known)
         for name, value in (sent.get("options") or {}).items()
     )
+
+
+def is_to_nodes(names: object) -> bool:
+    if not isinstance(names, list) or not 0 < len(names) <= MOST_CLIENTS:
+        return False
+    return all(isinstance(name, str) and NODE_NAME.fullmatch(name) for name in names)
 
 
 def is_made_by_the_model(sent: Json) -> bool:

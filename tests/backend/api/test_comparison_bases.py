@@ -194,7 +194,7 @@ ROUNDS = [
 """Two rounds of two variants; the second in reverse. Means of makes: 101 and 99, 121 and 119."""
 
 
-def sides_of(client: TestClient, person: Person, **query: object) -> Json:
+def sides_of(client: TestClient, person: Person, **query: str | int) -> Json:
     answer = client.get("/api/v1/comparison/sides", params=query, headers=person.headers)
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()

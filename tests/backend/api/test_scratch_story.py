@@ -22,6 +22,7 @@ from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_runs
 from iotide_server.scratch import service as sets
 from iotide_server.scratch.schemas import EnableInput
+from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.scratch_sets import ScratchState
 from iotide_wire.units import MIB
 
@@ -35,13 +36,17 @@ PLAN: dict[str, Any] = {
 FILL = next(one for one in announced(()) if one.name == "fill")
 
 
+def workloads_with_maker() -> tuple[WorkloadAnnouncement, ...]:
+    return workload("copy"), FILL, announced_preparing()
+
+
 def announce(story: Story, fstype: str | None = None, look: int | None = None) -> None:
     """Say hello with the set, and with its file system if there is one."""
     made = [] if fstype is None else [mount(SET, fstype=fstype, source=f"/dev/{fstype}")]
     state = ScratchState.CLEAN if fstype is None else ScratchState.IN_USE
     said = hello("instance-n1").model_copy(
         update={
-            "workloads": (workload("copy"), FILL, announced_preparing()),
+            "workloads": workloads_with_maker(),
             "scratch_sets": (scratch_set(state=state),),
             "mounts": (*hello().mounts, *made),
             "approved_directories": (*hello().approved_directories, *(SET for _ in made)),

@@ -266,7 +266,7 @@ class ScratchPlan(Message):
         fill_ratio: filled before the first run. `fill: 80 %` works too.
         size_percent: share of the device that file systems take, from its start.
         except_impossible: leave out combinations that cannot be made, instead of rejecting the plan.
-        serves: `nfs` exports the mount to the clients.
+        serves: `nfs` exports each file system to the nodes that load the plan's other targets, which mount it there.
     """
 
     node: Name
@@ -288,3 +288,8 @@ class ScratchPlan(Message):
     size_percent: Annotated[StrictInt, Field(ge=1, le=WHOLE_PERCENT)] = WHOLE_PERCENT
     except_impossible: StrictBool = False
     serves: Literal["nfs"] | None = None
+
+    @property
+    def place(self) -> str:
+        """Return the set as a plan's `targets` name it."""
+        return f"{self.node}/{self.set}"

@@ -15,6 +15,8 @@ MOST_ARRAYS: Final = 16
 """Equal md arrays below one LVM volume."""
 LEAST_CHUNK_BYTES: Final = 4 * KIB
 MOST_CHUNK_BYTES: Final = 4 * MIB
+MOST_CLIENTS: Final = 64
+"""Nodes that mount an export."""
 BLOCK_BYTES: Final = (4096,)
 """Block sizes of file systems; the page size of all CPUs on which each of them mounts."""
 SECTOR_BYTES: Final = 512

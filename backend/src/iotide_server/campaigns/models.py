@@ -73,7 +73,7 @@ class CampaignStage(Base):
 
     __table_args__ = (
         CheckConstraint("state IN ('held', 'paused', 'open')", name="state"),
-        CheckConstraint("does IN ('measure', 'make', 'fill', 'clean')", name="does"),
+        CheckConstraint("does IN ('measure', 'make', 'fill', 'mount', 'clean')", name="does"),
         Index("ix_campaign_stage_held", "campaign_id", postgresql_where=text("state = 'held'")),
     )
 

@@ -27,7 +27,7 @@ from iotide_server.campaigns.errors import (
     too_few_nodes,
 )
 from iotide_server.campaigns.openings import check_window
-from iotide_server.campaigns.scratch.checks import check_expansion, check_scratch
+from iotide_server.campaigns.scratch.checks import check_clients, check_expansion, check_scratch
 from iotide_server.campaigns.scratch.expansion import UNKNOWN_SET, AnnouncedSet, Expansion, MadeStage, expand
 from iotide_server.campaigns.scratch.filling import fills_of
 from iotide_server.clusters.maintenance import START_TAKES
@@ -162,6 +162,7 @@ class ResolvedPlan:
     repeats: int  # of each cell; rounds of scratch disks share those of the plan
     run_count: int
     row_count: int  # nodes x targets, plus observers
+    set_target: str | None  # of the set of scratch disks
 
     @classmethod
     def of(cls, plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> "ResolvedPlan":
@@ -173,11 +174,36 @@ class ResolvedPlan:
         cell_count = sum(workload.block_count * workload.option_set_count for workload in workloads)
         row_count = sum(workload.row_count for workload in workloads)
         repeats = plan.repeats if plan.scratch is None else plan.repeats // plan.scratch.rounds
-        return cls(plan, stages, expansion, workloads, cell_count, repeats, cell_count * repeats, row_count * repeats)
+        return cls(
+            plan,
+            stages,
+            expansion,
+            workloads,
+            cell_count,
+            repeats,
+            cell_count * repeats,
+            row_count * repeats,
+            known.target_name or (None if plan.scratch is None else plan.scratch.place),
+        )
 
     def stage_ordinal(self, number: int) -> int:
-        """Return the stored ordinal of a stage of the plan. On a scratch set, make and fills are the ones before."""
-        return number if self.expansion is None else number * (2 + len(fills_of(self.plan.scratch)))
+        """Return the stored ordinal of a stage of the plan. On a scratch set, those that prepare it are before it."""
+        return number * self.steps_per_stage
+
+    @property
+    def steps_per_stage(self) -> int:
+        """Return the stored stages of a stage of the plan: on a scratch set, also make, fills, and mount on clients."""
+        return 1 if self.expansion is None else 2 + len(fills_of(self.plan.scratch)) + bool(self.clients)
+
+    @cached_property
+    def clients(self) -> Mapping[str, Sequence[str]]:
+        """Return the targets of each node that mounts the export of the scratch set; empty without `serves`."""
+        found: dict[str, list[str]] = {}
+        if self.plan.scratch is not None and self.plan.scratch.serves is not None:
+            for node, target in sorted(self.loaded_from):
+                if target != self.set_target:
+                    found.setdefault(node, []).append(target)
+        return found
 
     @cached_property
     def loaded_from(self) -> Mapping[NodeTarget, int]:
@@ -243,6 +269,8 @@ def resolve(plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> ResolvedPl
     resolved = ResolvedPlan.of(plan, known)
     if plan.scratch is not None and resolved.expansion is not None:
         check_expansion(plan.scratch, resolved.expansion)
+        is_local = any(target == resolved.set_target for _, target in resolved.loaded_from)
+        check_clients(plan, resolved.clients, is_local=is_local)
     runs = resolved.run_count
     if runs > MAX_RUNS:
         raise CAMPAIGN_TOO_LARGE(runs=runs, allowed=MAX_RUNS)

@@ -75,7 +75,7 @@ class Stage(Output):
 
     ordinal: int
     variant: Annotated[str, Field(examples=["ext3 data=journal"])]
-    does: Literal["measure", "make", "fill", "clean"]
+    does: Literal["measure", "make", "fill", "mount", "clean"]
     pause: Annotated[str | None, Field(description="What an operator must do and confirm first; null: nothing")]
     state: Literal["held", "paused", "open"]
     paused_at: datetime | None

@@ -85,7 +85,7 @@ def submit(
         refresh_statistics(session, *_TABLES_OF_MANY)
     windows.add_window(session, campaign.id, plan.window, plan.time_limit_seconds, now)
     if found is not None:
-        making.Maker(session, campaign, found, new.sort_key).add(resolved)
+        making.Maker(session, campaign, found, new.sort_key).add(planned)
     stages.add_stages(session, campaign.id, resolved, found, now)
     if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, "line_place")

@@ -28,6 +28,10 @@ SCRATCH_SET_BUSY = ErrorKind(409, "scratch_set_busy", field="set_id", shows="scr
 SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="mount_point").says(
     "nothing is mounted at {mount_point}, the mount point of scratch set {scratch_set}", "make its file system again"
 )
+SCRATCH_NOT_SERVED = ErrorKind(409, "scratch_not_served", field="path", shows="path").says(
+    "{path} of {node} holds {found}, not the NFS export of scratch set {scratch_set}",
+    "have remount_command of agent.toml on {node} mount {export} there",
+)
 LAYOUT_IMPOSSIBLE = ErrorKind(422, "layout_impossible", field="layout").says("{problem}", "{remedy}")
 
 SCRATCH_NOT_ENABLED = ErrorKind(409, "scratch_not_enabled", field="scratch.set", shows="scratch_set").says(

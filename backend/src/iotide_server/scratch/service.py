@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -19,6 +20,7 @@ from iotide_server.scratch.errors import (
     SCRATCH_NAME_DIFFERS,
     SCRATCH_NOT_ENABLED,
     SCRATCH_NOT_MOUNTED,
+    SCRATCH_NOT_SERVED,
     SCRATCH_SET_BUSY,
     SCRATCH_SET_EMPTY,
     SCRATCH_SET_NOT_FOUND,
@@ -27,8 +29,11 @@ from iotide_server.scratch.models import KnownSet
 from iotide_server.scratch.repository import SetFilter
 from iotide_server.scratch.schemas import EnableInput, ScratchSetOutput
 from iotide_server.targets import made
+from iotide_server.targets.changes import MountChange
 from iotide_wire.facts import MountFacts
 from iotide_wire.scratch_sets import ScratchDisk, ScratchSet, ScratchState, identity_sha256
+
+_NFS: Final = frozenset({"nfs", "nfs4"})
 
 
 def announce(session: Session, node: Node, sets: Sequence[ScratchSet] | None, now: datetime) -> set[int]:
@@ -103,6 +108,20 @@ def accept_made_mount(session: Session, found: KnownSet, mount: MountFacts | Non
     if mount is None or mount.mount_point != expected:
         raise SCRATCH_NOT_MOUNTED(scratch_set=found.name, mount_point=expected)
     made.accept_mount(session, found.target_id or 0, found.node_id, mount, now)
+
+
+def accept_served_mount(session: Session, found: KnownSet, on: MountChange, now: datetime) -> None:
+    """Let a client's runs use the export of the file system that was just made. Raise SCRATCH_NOT_SERVED."""
+    mount, export = on.now, found.present.mount_path
+    if mount is None or mount.fstype not in _NFS or mount.source.partition(":/")[2] != export.removeprefix("/"):
+        raise SCRATCH_NOT_SERVED(
+            path=on.was.path,
+            node=on.node.name,
+            found="nothing" if mount is None else f"{mount.fstype} from {mount.source}",
+            scratch_set=found.name,
+            export=f"{_node_name(session, found)}:{export}",
+        )
+    made.accept_mount(session, on.target.id, on.node.id, mount, now)
 
 
 def enabled_set(session: Session, set_id: int | None) -> KnownSet:

@@ -110,7 +110,9 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
     { ...made, ordinal: 5, variant: FILLED, run_id: 14, run_state: "finished" },
     { ...made, ordinal: 6, does: "fill", variant: FILLED, run_id: 15, run_state: "failed" },
     { ...measured, ordinal: 7, variant: FILLED, ended: 4, cancelled: 4 },
-    { ...made, ordinal: 8, does: "clean", variant: "clean", run_id: 13, run_state: "waiting", state: "held" },
+    { ...made, ordinal: 8, does: "mount", variant: RAID, run_id: 16, run_state: "failed" },
+    { ...measured, ordinal: 9, variant: RAID, ended: 2, cancelled: 2 },
+    { ...made, ordinal: 10, does: "clean", variant: "clean", run_id: 13, run_state: "waiting", state: "held" },
   ];
   const campaign = {
     ...{ id: 9, name: "below", cluster_id: 1, cluster_name: "hpc1", owner: "grace", state: "active", stages },
@@ -133,6 +135,8 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
   expect(screen.getByText(`${RAID} was not made; 4 runs on it were cancelled.`)).toBeInTheDocument();
   expect(table.getByRole("row", { name: /^Fill single .* not filled run 15/ })).toBeInTheDocument();
   expect(screen.getByText(`${FILLED} was not filled; 4 runs on it were cancelled.`)).toBeInTheDocument();
+  expect(table.getByRole("row", { name: /^Mount on the clients not mounted run 16/ })).toBeInTheDocument();
+  expect(screen.getByText(/was not mounted on the clients; 2 runs on it were cancelled/)).toBeInTheDocument();
   expect(screen.getByText(/^One make each/)).toBeInTheDocument();
 });
 

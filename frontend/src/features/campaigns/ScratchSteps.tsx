@@ -55,15 +55,16 @@ function Failures({ failed }: { failed: readonly ScratchStep[] }) {
 function failureOf({ stage, measured }: ScratchStep): string {
   if (!measured) return t`The disks were not cleaned. The page of their node says why, and what to do.`;
   const { cancelled } = measured;
-  if (stage.does === "fill") {
-    return cancelled === 1
-      ? t`${stage.variant} was not filled; 1 run on it was cancelled.`
-      : t`${stage.variant} was not filled; ${cancelled} runs on it were cancelled.`;
-  }
-  if (cancelled === 0) return t`${stage.variant} was not made.`;
+  const failed = failedWork(stage);
+  if (cancelled === 0) return `${failed}.`;
   return cancelled === 1
-    ? t`${stage.variant} was not made; 1 run on it was cancelled.`
-    : t`${stage.variant} was not made; ${cancelled} runs on it were cancelled.`;
+    ? t`${failed}; 1 run on it was cancelled.`
+    : t`${failed}; ${cancelled} runs on it were cancelled.`;
+}
+
+function failedWork({ does, variant }: ScratchStep["stage"]): string {
+  if (does === "mount") return t`${variant} was not mounted on the clients`;
+  return does === "fill" ? t`${variant} was not filled` : t`${variant} was not made`;
 }
 
 function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
@@ -78,7 +79,7 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
         <Row key={stage.ordinal}>
           <td className="iotide-wrap">
             {nameOf(stage)}
-            {measured && hasRounds && <Detail>{t`round ${round}`}</Detail>}
+            {stage.does === "make" && hasRounds && <Detail>{t`round ${round}`}</Detail>}
           </td>
           <Badge color={STEP_WORDS[state].color} miw="max-content">
             {STEP_WORDS[state].word}
@@ -97,6 +98,7 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
 
 function nameOf({ does, variant }: ScratchStep["stage"]): string {
   if (does === "clean") return t`Clean the disks`;
+  if (does === "mount") return t`Mount on the clients`;
   return does === "fill" ? t`Fill ${variant}` : variant;
 }
 

@@ -71,6 +71,20 @@ it.each([
   ]);
 });
 
+it("shows the mount on clients as a step between a make and its measurements", () => {
+  const mount = (state: Stage["run_state"]): Stage => ({ ...make(state), does: "mount" });
+  const measured = { ...STAGE, ended: 4, cancelled: 4 };
+  const stages = [make("finished"), mount("failed"), measured, make("finished"), mount("finished"), STAGE];
+  expect(stepsOf(stages).map((step) => [step.stage.does, step.round, step.state])).toEqual([
+    ["make", 1, "not_measured"],
+    ["mount", 1, "not_mounted"],
+    ["make", 2, "made"],
+    ["mount", 2, "mounted"],
+  ]);
+  expect(stepsOf(stages)[1]?.measured).toBe(measured);
+  expect(stepsOf([mount("active"), STAGE])[0]?.state).toBe("mounting");
+});
+
 it("has no steps for stages that an operator prepares", () => {
   expect(stepsOf([STAGE, { ...STAGE, ordinal: 2, pause: "Reformat the target." }])).toEqual([]);
 });

@@ -1,11 +1,11 @@
-/** Stages of a campaign on scratch disks as steps: make and fill a file system, measure on it, clean at the end. */
+/** Stages of a campaign on scratch disks as steps: make, fill and mount a file system, measure on it, clean at the end. */
 
 import { t } from "@lingui/core/macro";
 import type { MantineColor } from "@mantine/core";
 import type { Stage } from "@/api/types";
 
 export interface ScratchStep {
-  /** The stage that makes or fills the file system or cleans the set. */
+  /** The stage that makes or fills the file system, mounts it on clients, or cleans the set. */
   readonly stage: Stage;
   /** Runs on what was made or filled; undefined for the cleaning. */
   readonly measured: Stage | undefined;
@@ -32,6 +32,9 @@ export const STEP_WORDS = {
   open: { word: t`open`, color: "tide" },
   ended: { word: t`ended`, color: "green" },
   not_made: { word: t`not made`, color: "red" },
+  mounting: { word: t`mounting`, color: "tide" },
+  mounted: { word: t`mounted`, color: "green" },
+  not_mounted: { word: t`not mounted`, color: "red" },
   not_measured: { word: t`not measured`, color: "red" },
   cancelled: { word: t`cancelled`, color: "orange" },
   cleaning: { word: t`cleaning`, color: "tide" },
@@ -44,7 +47,7 @@ export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
   const rounds = new Map<string, number>();
   return stages.flatMap((stage, index) => {
     if (stage.does === "measure") return [];
-    const round = (rounds.get(stage.variant) ?? 0) + (stage.does === "fill" ? 0 : 1);
+    const round = (rounds.get(stage.variant) ?? 0) + (stage.does === "make" ? 1 : 0);
     rounds.set(stage.variant, round);
     const measured =
       stage.does === "clean" ? undefined : stages.slice(index).find(({ does }) => does === "measure");
@@ -55,6 +58,7 @@ export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
 const STATES = {
   make: { active: "making", failed: "not_made" },
   fill: { active: "filling", finished: "filled", failed: "not_filled" },
+  mount: { active: "mounting", finished: "mounted", failed: "not_mounted" },
   clean: { active: "cleaning", finished: "cleaned", failed: "not_cleaned" },
 } as const;
 

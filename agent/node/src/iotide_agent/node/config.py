@@ -146,7 +146,7 @@ class AgentConfig(BaseModel):
         cache_drop_command: Command that empties the page cache, for agents other than root; `deploy/agent` has a sudo
             rule. If it fails, only the run's own files are dropped.
         remount_command: By directory, the command that unmounts and mounts its file system, for the cache policy
-            `remount`. The server never sends a command.
+            `remount` and for clients of scratch disks. The server never sends a command.
         budget: By directory, the bytes that runs may write below it in any 24 hours, because flash wears.
         data_address: Address on which runs receive data from other nodes, only during a run: one of this node's, or
             `auto` for the one towards the server. Default: loopback only.

@@ -105,7 +105,7 @@ def take_inventory(
             found.name: found
             for found in (
                 *announcements(reader, config.workloads, user.ids),
-                *([announced_preparing()] if sets else ()),
+                *([announced_preparing()] if sets or config.remount_command else ()),
             )
         },
         data_address=data_address(config),

@@ -1,5 +1,6 @@
 """Start, control and adoption of runners; nothing else in the agent starts loads."""
 
+import json
 import logging
 import os
 import time
@@ -28,7 +29,7 @@ from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.bounds import why_too_large
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
-from iotide_agent.workloads.scratch import FENCE, ORDER
+from iotide_agent.workloads.scratch import FENCE, ORDER, REMOUNTS
 from iotide_wire.base import problem_in
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
 from iotide_wire.facts import Facts
@@ -154,7 +155,7 @@ class Executor:
             found = workload(order.workload, self._config.workloads)
             reserves = {target.target_id: target.reserve_bytes for target in order.targets}
             options = found.options_type.model_validate(order.options)
-            return Work(found, options, order.cache, reserves, order.step_role, _own_facts(order))
+            return Work(found, options, order.cache, reserves, order.step_role, self._own_facts(order))
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
@@ -328,8 +329,16 @@ class Executor:
             listen_address=self._listen_address() if receives else "",
             sockets=work.workload.sockets(work.options) if receives else 0,
             memory_limit_bytes=read_memory().total_bytes,
-            run_as=self.inventory.load_user.ids,
+            # A maker asks the root helper, which answers the agent's user, or mounts by a command of agent.toml.
+            run_as=() if order.step_role is StepRole.MAKER else self.inventory.load_user.ids,
         )
+
+    def _own_facts(self, order: Order) -> Facts:
+        """Return the facts that only a maker gets."""
+        if order.step_role is not StepRole.MAKER:
+            return {}
+        remounts = [self._config.remount_command_at(str(path)) for path in order.options.get("paths", ())]
+        return {ORDER: order.order_id, FENCE: order.fence, REMOUNTS: json.dumps(remounts)}
 
     def _listen_address(self) -> str:
         if self.inventory.data_address is None:
@@ -339,10 +348,6 @@ class Executor:
             )
             raise DeclinedError("no_data_address", reason)
         return self.inventory.data_address
-
-
-def _own_facts(order: Order) -> Facts:
-    return {ORDER: order.order_id, FENCE: order.fence} if order.step_role is StepRole.MAKER else {}
 
 
 def _options_problem(error: ValidationError) -> str:

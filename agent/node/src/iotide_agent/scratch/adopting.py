@@ -83,7 +83,9 @@ class Root:
                 if reason is not None:
                     raise ScratchRefusedError(reason)
             else:
-                self._wiper().clean([disk], discards=False)
+                found = read_config(self._site.config_file).set_of(device)
+                before_unmount = () if found is None else found.before_unmount
+                self._wiper().clean([disk], discards=False, before_unmount=before_unmount)
             disk.clear()
             disk.read_partitions()
             self._commands.journal.write("released", device=device, id=adoption.id, by=self._by)

@@ -71,7 +71,7 @@ class Maker:
         if dirty:
             machine_id = self._site.this_machine()
             wiper = Wiper(self._site.sysfs, self._commands, machine_id, self._site.patience_seconds)
-            wiper.clean(dirty, discards=self._set.discard)
+            wiper.clean(dirty, discards=self._set.discard, before_unmount=self._set.before_unmount)
 
     def _check_usable(self, disks: Sequence[Disk], making: Making) -> None:
         limit_bytes = self._set.max_bytes_per_day

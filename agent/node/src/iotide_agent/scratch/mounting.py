@@ -1,7 +1,7 @@
 """Mount what an order made, export it by NFS, and undo both."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,18 +11,21 @@ from iotide_agent.scratch import arenas
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node
 from iotide_agent.scratch.file_systems import mount_options
+from iotide_agent.scratch.hooks import run_hook
 from iotide_agent.scratch.mark import MarkCondition
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import Making, ScratchRequest
 from iotide_agent.scratch.sets import DiskSet, ScratchConfig
 from iotide_agent.scratch.site import Site
-from iotide_agent.scratch.stack import Stack, exports_of
+from iotide_agent.scratch.stack import Stack, exported, exports_of
 from iotide_agent.scratch.uses import mounts_of
 
 _PRIVATE: Final = 0o700
 _PASSABLE: Final = 0o755
-_EXPORT_OPTIONS: Final = "rw,sync,no_subtree_check,root_squash"
+_EXPORT_OPTIONS: Final = "rw,sync,secure,no_subtree_check,sec=sys,all_squash"
+"""Every user of a client is the agent's user on the export: the ids of the nodes may differ, and root is no exception.
+"""
 
 
 class Mounter:
@@ -39,7 +42,10 @@ class Mounter:
         return str(self._site.mounts / self._set.name)
 
     def mount(self, request: ScratchRequest) -> dict[str, Any]:
-        """Mount, and give the root directory to the agent's user. Return mount point and mount id."""
+        """Mount, give the root directory to the agent's user, and run the site's command.
+
+        Return mount point and mount id. Raise ScratchRefusedError or CommandFailedError.
+        """
         with arenas.opened(self._site, self._devices(request)) as disks:
             making = self._check_made(disks, request)
             names = self._tops(disks)
@@ -52,7 +58,9 @@ class Mounter:
                 self._site.mounts.joinpath(self._set.name).mkdir(mode=_PRIVATE, exist_ok=True)
                 command = ("mount", "--types", making.type, "--options", options, f"/dev/{names[0]}", self.point)
                 self._commands.run(command)
-            return {"mount": self.point, "mount_id": self._hand_over(self._mount_ids(disks))}
+            mount_id = self._hand_over(self._mount_ids(disks))
+            run_hook("after_mount", self._set.after_mount, self._commands)
+            return {"mount": self.point, "mount_id": mount_id}
 
     def unmount(self, request: ScratchRequest) -> dict[str, Any]:
         """Unmount everywhere; raise DirtyError with the processes that prevent it."""
@@ -62,7 +70,7 @@ class Mounter:
             return {}
 
     def export(self, request: ScratchRequest, config: ScratchConfig) -> dict[str, Any]:
-        """Export the mount to nodes that scratch.toml lists."""
+        """Export the mount to exactly these nodes, by their addresses of scratch.toml. Return the export's options."""
         unknown = sorted(set(request.clients) - set(config.clients))
         if unknown:
             raise ScratchRefusedError(f"scratch.toml has no address of {', '.join(unknown)} in [clients]")
@@ -70,18 +78,23 @@ class Mounter:
             self._check_made(disks, request)
             if not self._mount_ids(disks):
                 raise ScratchRefusedError(f"set {self._set.name} is not mounted")
-            identity = disks[0].adoption(self._site.this_machine()).id
-            for node in request.clients:
-                client = f"{config.clients[node]}:{self.point}"
-                self._commands.run(("exportfs", "-o", f"{_EXPORT_OPTIONS},fsid={identity}", client))
-        return {"export": self.point}
+            identity, (user_id, group_id) = disks[0].adoption(self._site.this_machine()).id, self._site.owner_ids()
+            options = f"{_EXPORT_OPTIONS},anonuid={user_id},anongid={group_id},fsid={identity}"
+            addresses = {node: config.clients[node] for node in request.clients}
+            self._unexport(set(exports_of(self.point)) - set(addresses.values()))
+            for address in addresses.values():
+                self._commands.run(("exportfs", "-o", options, exported(address, self.point)))
+        return {"export": self.point, "options": options, "clients": addresses}
 
     def unexport(self, request: ScratchRequest) -> dict[str, Any]:
         with arenas.opened(self._site, self._devices(request)) as disks:
             self._check_made(disks, request)
-            for client in exports_of(self.point):
-                self._commands.run(("exportfs", "-u", f"{client}:{self.point}"))
+            self._unexport(exports_of(self.point))
         return {}
+
+    def _unexport(self, addresses: Iterable[str]) -> None:
+        for address in sorted(addresses):
+            self._commands.run(("exportfs", "-u", exported(address, self.point)))
 
     def _devices(self, request: ScratchRequest) -> Sequence[str]:
         made, _ = self._records.made()
@@ -100,7 +113,8 @@ class Mounter:
         return made.making
 
     def _stack(self, disks: Sequence[Disk]) -> Stack:
-        return Stack(disks, self._site.sysfs, self._commands, self._site.patience_seconds)
+        site = self._site
+        return Stack(disks, site.sysfs, self._commands, site.patience_seconds, self._set.before_unmount)
 
     def _tops(self, disks: Sequence[Disk]) -> list[str]:
         devices = self._stack(disks).devices

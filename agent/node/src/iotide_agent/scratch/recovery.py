@@ -27,7 +27,7 @@ class Recovery:
         with ExitStack() as stack:
             disks, reasons = self._open(stack)
             arenas.check_newest(disks, request)
-            self._wiper().clean([disk for disk in disks if not disk.state().is_clean], discards=self._set.discard)
+            self._clean([disk for disk in disks if not disk.state().is_clean])
             return {"reasons": reasons}
 
     def recover(self, request: ScratchRequest) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class Recovery:
                 arenas.check_newest(dirty, request)
             reasons += self._foreign([disk for disk in disks if disk.state().is_clean])
             try:
-                self._wiper().clean(dirty, discards=self._set.discard)
+                self._clean(dirty)
             except (ScratchRefusedError, DirtyError, CommandFailedError) as error:
                 raise DirtyError("; ".join([str(error), *reasons])) from error
             return {"wiped": [disk.device for disk in dirty], "reasons": reasons}
@@ -64,5 +64,6 @@ class Recovery:
         found = (arenas.why_foreign(self._site, disk, self._commands) for disk in disks)
         return [f"left alone: {reason}" for reason in found if reason is not None]
 
-    def _wiper(self) -> Wiper:
-        return Wiper(self._site.sysfs, self._commands, self._site.this_machine(), self._site.patience_seconds)
+    def _clean(self, disks: Sequence[Disk]) -> None:
+        wiper = Wiper(self._site.sysfs, self._commands, self._site.this_machine(), self._site.patience_seconds)
+        wiper.clean(disks, discards=self._set.discard, before_unmount=self._set.before_unmount)

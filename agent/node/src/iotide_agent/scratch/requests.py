@@ -10,12 +10,13 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from iotide_agent.scratch.refusals import ScratchRefusedError
-from iotide_agent.scratch.sets import SET_NAME
+from iotide_agent.scratch.sets import NODE_NAME, SET_NAME
 from iotide_wire.geometry import mkfs_geometry
 from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
     MOST_ARRAYS,
     MOST_CHUNK_BYTES,
+    MOST_CLIENTS,
     MOST_DISKS,
     MOST_MOUNT_OPTIONS,
     MOUNT_OPTIONS,
@@ -35,8 +36,6 @@ from iotide_wire.striping import Layout, check_layout
 
 MOST_PACKET_BYTES: Final = 16 * 1024
 _MOST_NUMBER: Final = 2**63 - 1
-_MOST_CLIENTS: Final = 64
-_NODE_CHARACTERS: Final = 63
 E = TypeVar("E", bound=StrEnum)
 
 
@@ -152,10 +151,10 @@ class _Fields:
 
     def node_names(self, key: str) -> tuple[str, ...]:
         found = self._take(key, None)
-        if not isinstance(found, list) or not 0 < len(found) <= _MOST_CLIENTS:
-            raise self._wrong(key, found, f"1 to {_MOST_CLIENTS} node names")
+        if not isinstance(found, list) or not 0 < len(found) <= MOST_CLIENTS:
+            raise self._wrong(key, found, f"1 to {MOST_CLIENTS} node names")
         for name in found:
-            if not isinstance(name, str) or len(name) > _NODE_CHARACTERS:
+            if not isinstance(name, str) or not NODE_NAME.fullmatch(name):
                 raise self._wrong(key, name, "a node name")
         return tuple(found)
 

@@ -15,8 +15,9 @@ from iotide_wire.scratch_vocabulary import MOST_DISKS
 SYSTEM_SETS: Final = Path("/etc/iotide/scratch.toml")
 SET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _DEVICE: Final = re.compile(r"(wwn-0x|nvme-|serial-)[A-Za-z0-9._-]{1,120}")
-_NODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_SET_FIELDS: Final = frozenset({"devices", "discard", "max_bytes_per_day"})
+NODE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_HOOKS: Final = ("after_mount", "before_unmount")
+_SET_FIELDS: Final = frozenset({"devices", "discard", "max_bytes_per_day", *_HOOKS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,15 @@ class DiskSet:
         devices: names of its disks, in the order of a layout's members.
         discard: whether wiping also discards the arena.
         max_bytes_per_day: bytes that makes and wipes may write in 24 hours; None for no limit.
+        after_mount, before_unmount: the site's commands, run by root; empty for none.
     """
 
     name: str
     devices: tuple[str, ...]
     discard: bool = False
     max_bytes_per_day: int | None = None
+    after_mount: tuple[str, ...] = ()
+    before_unmount: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,20 @@ def _set_of(name: str, values: object, file: Path) -> DiskSet:
         raise ScratchRefusedError(f"{where}: discard is true or false")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise ScratchRefusedError(f"{where}: max_bytes_per_day is a whole number of bytes")
-    return DiskSet(name, tuple(devices), bool(discard), most)
+    return DiskSet(
+        name, tuple(devices), bool(discard), most, *(_command(values.get(key), key, where) for key in _HOOKS)
+    )
+
+
+def _command(words: object, key: str, where: str) -> tuple[str, ...]:
+    if words is None:
+        return ()
+    is_text = isinstance(words, list) and all(isinstance(word, str) and word for word in words)
+    if not isinstance(words, list) or not is_text or not words or not words[0].startswith("/"):
+        raise ScratchRefusedError(
+            f'{where}: {key} is {words!r}; list an absolute path and its arguments, such as ["/usr/local/sbin/start"]'
+        )
+    return tuple(words)
 
 
 def _clients(values: Mapping[str, Any], file: Path) -> Mapping[str, str]:
@@ -98,7 +115,7 @@ def _clients(values: Mapping[str, Any], file: Path) -> Mapping[str, str]:
         except ValueError as error:
             raise ScratchRefusedError(f"{file}: clients.{node}: {address!r} is not an IP address") from error
         # Of IPv6, the text after % may be anything.
-        if not _NODE.fullmatch(node) or not isinstance(address, str) or "%" in address:
+        if not NODE_NAME.fullmatch(node) or not isinstance(address, str) or "%" in address:
             raise ScratchRefusedError(f"{file}: clients.{node}: write a node name and its IP address as text")
     return values
 

@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node, until
+from iotide_agent.scratch.hooks import run_hook
 from iotide_agent.scratch.namespaces import Mount
 from iotide_agent.scratch.openers import openers, users_of, worded
 from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
@@ -30,7 +31,16 @@ class Stack:
     Raise ScratchRefusedError, and touch nothing, if one of the devices has a part that is not among the arenas.
     """
 
-    def __init__(self, disks: Collection[Disk], sysfs: Sysfs, commands: Commands, patience_seconds: float) -> None:
+    def __init__(
+        self,
+        disks: Collection[Disk],
+        sysfs: Sysfs,
+        commands: Commands,
+        patience_seconds: float,
+        before_unmount: Sequence[str] = (),
+    ) -> None:
+        """Take the site's command that runs while the mount is still there."""
+        self._before_unmount = before_unmount
         self._sysfs = sysfs
         self._commands = commands
         self._patience_seconds = patience_seconds
@@ -76,14 +86,22 @@ class Stack:
         return found
 
     def unmount(self) -> None:
-        """Unmount in every namespace, exports first; raise DirtyError with the processes that prevent it."""
+        """Unmount in every namespace, after the site's command and the end of exports.
+
+        Raise DirtyError with the command's words, or the processes that prevent it.
+        """
         names = {*self.devices, *self._arenas}
+        if mounts_of(self._sysfs, names):
+            try:
+                run_hook("before_unmount", self._before_unmount, self._commands)
+            except CommandFailedError as error:
+                raise DirtyError(str(error)) from error
 
         def is_unmounted() -> bool:
             for mount in mounts_of(self._sysfs, names):
                 if mount.is_own:
                     for client in exports_of(mount.path):
-                        self._commands.run(("exportfs", "-u", f"{client}:{mount.path}"), ok=_ANY)
+                        self._commands.run(("exportfs", "-u", exported(client, mount.path)), ok=_ANY)
                     self._unmount_one(mount)
             # Most other namespaces have followed the node's own. A user can have thousands that do not.
             end = time.monotonic() + self._patience_seconds
@@ -137,6 +155,11 @@ def wait_unclaimed(disk: Disk, sysfs: Sysfs, patience_seconds: float) -> None:
     if not until(lambda: not is_claimed(disk.arena_path), patience_seconds):
         who = openers(device_numbers(sysfs, (disk.arena,)))
         raise DirtyError(f"{disk.device}: the arena stays in use; open in processes {who or 'unknown'}")
+
+
+def exported(address: str, point: str) -> str:
+    """Return how exportfs names the export of a directory to a client."""
+    return f"[{address}]:{point}" if ":" in address else f"{address}:{point}"
 
 
 def exports_of(point: str) -> list[str]:

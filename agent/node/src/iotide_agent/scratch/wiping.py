@@ -32,7 +32,7 @@ class Wiper:
         self._machine_id = machine_id
         self._patience_seconds = patience_seconds
 
-    def clean(self, disks: Sequence[Disk], *, discards: bool) -> None:
+    def clean(self, disks: Sequence[Disk], *, discards: bool, before_unmount: Sequence[str] = ()) -> None:
         """Make dirty disks clean.
 
         Raise ScratchRefusedError if something is on them that is not theirs alone, DirtyError if the proof fails.
@@ -41,7 +41,7 @@ class Wiper:
             return
         for disk in disks:
             self._check_dirty(disk)
-        Stack(disks, self._sysfs, self._commands, self._patience_seconds).take_apart()
+        Stack(disks, self._sysfs, self._commands, self._patience_seconds, before_unmount).take_apart()
         for disk in disks:
             self._wipe(disk, discards=discards)
         forget_btrfs(disks, self._commands)

@@ -38,10 +38,12 @@ class AnnouncedSet:
     Attributes:
         disk_bytes: sizes of the disks' arenas.
         lacks: programs and modules of the kernel that the node lacks.
+        target_name: target of the set.
     """
 
     disk_bytes: Sequence[int] | None = None
     lacks: frozenset[str] = frozenset()
+    target_name: str | None = None
 
     def size_bytes(self, layout: Layout, size_percent: int) -> int | None:
         if self.disk_bytes is None or len(self.disk_bytes) < layout.disks:

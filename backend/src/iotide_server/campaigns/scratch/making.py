@@ -1,23 +1,26 @@
-"""Stages that make a file system on a scratch set and fill it, and the last one, which cleans the set.
+"""Stages that make a file system on a scratch set, fill it and mount it on clients; the last one cleans the set.
 
-Each make and the cleaning is a run of the workload `scratch` in a stage of its own, without a target. A fill is a run
+Each make, each group of mounts and the cleaning is a run of the workload `scratch`, without a target. A fill is a run
 of the workload `fill` on the set's target.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED
+from iotide_server.campaigns.errors import SCRATCH_NOTHING_MADE, SCRATCH_RUN_FAILED, SCRATCH_SERVES
 from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode, CellTarget
-from iotide_server.campaigns.resolved import ResolvedPlan
+from iotide_server.campaigns.planned import PlannedCampaign
+from iotide_server.campaigns.repository import places_of
 from iotide_server.campaigns.scratch import filling, repository
 from iotide_server.campaigns.scratch.estimate import DiskRates, make_seconds
 from iotide_server.campaigns.scratch.expansion import MadeStage
@@ -26,13 +29,14 @@ from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import ConflictError, IotideError
 from iotide_server.kit.people import Sentence
 from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs_repository
 from iotide_server.runs.models import Run
 from iotide_server.scratch import service as sets
 from iotide_server.scratch.models import KnownSet
+from iotide_server.targets.changes import mount_changes
 from iotide_server.targets.mounts import mount_of
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
@@ -58,23 +62,33 @@ class Doing(StrEnum):
     MEASURE = "measure"
     MAKE = "make"
     FILL = "fill"
+    MOUNT = "mount"
     CLEAN = "clean"
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The run of a stage that does not measure."""
+    """A run of a stage that does not measure."""
 
     does: Doing
     workload: Workload
     options: Json
+    node_ids: Sequence[int]
     variant: str = ""
     seconds: float = 0.0
     filled_bytes: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _ClientGroup:
+    """Clients that mount the export at the same directories."""
+
+    node_ids: Sequence[int]
+    paths: Sequence[str]
+
+
 class Maker:
-    """Adds the makes and fills of a new campaign."""
+    """Adds the makes, fills and mounts of a new campaign."""
 
     def __init__(self, session: Session, campaign: Campaign, found: KnownSet, sort_key: float) -> None:
         self._session = session
@@ -83,37 +97,71 @@ class Maker:
         self._sort_key = sort_key
         self._cells = 0
 
-    def add(self, resolved: ResolvedPlan) -> None:
-        """Add stages, cells and runs of all makes and fills and of the cleaning. Raise as `workload_for`."""
-        scratch, fills = resolved.plan.scratch, fills_of(resolved.plan.scratch)
+    def add(self, planned: PlannedCampaign) -> None:
+        """Add stages, cells and runs of all makes, fills and mounts, and of the cleaning.
+
+        Raise as `workload_for`, or SCRATCH_SERVES for a client that cannot mount.
+        """
+        resolved, scratch = planned.resolved, planned.resolved.plan.scratch
         if scratch is None:
             return
-        maker = workloads.workload_for(self._session, WORKLOAD, [self._set.node_id], field="scratch.node")
+        own, fills, clients = [self._set.node_id], fills_of(scratch), list(resolved.clients)
+        maker = workloads.workload_for(self._session, WORKLOAD, own, field="scratch.node")
         filler = fill_workload(self._session, self._set.node_id) if fills else maker
+        groups = list(_client_groups(planned))
+        self._check_clients([node_id for group in groups for node_id in group.node_ids])
         disk_bytes = max(disk.size_bytes for disk in self._set.present.disks)
         rates = DiskRates(disk_bytes, _SLOW_BYTES_PER_SECOND)
         made = [stage.made for stage in resolved.stages if stage.made is not None]
         self._cells = resolved.cell_count
-        for number, stage in enumerate(made, start=1):
-            seconds = make_seconds(scratch, stage, rates)
-            options: Json = {"set": self._set.name, "verb": Doing.MAKE, "make": stage.make.model_dump(mode="json")}
-            make = _Work(Doing.MAKE, maker, options, stage.variant, 2 * (seconds.total - seconds.fill))
-            first = resolved.stage_ordinal(number) - 1 - len(fills)
-            steps = [make, *(_filling(fill, filler, stage, 2 * seconds.fill) for fill in fills)]
-            for ordinal, work in enumerate(steps, start=first):
-                self._add(ordinal, work)
-        clean: Json = {"set": self._set.name, "verb": Doing.CLEAN, "make": None}
-        self._add(resolved.stage_ordinal(len(made)) + 1, _Work(Doing.CLEAN, maker, clean))
+        for number, stage in enumerate(made):
+            seconds, variant = make_seconds(scratch, stage, rates), stage.variant
+            options = self._options(Doing.MAKE, stage.make.model_dump(mode="json"), clients=clients)
+            steps = [[_Work(Doing.MAKE, maker, options, own, variant, 2 * (seconds.total - seconds.fill))]]
+            steps += [[self._filling(fill, filler, stage, 2 * seconds.fill)] for fill in fills]
+            if groups:
+                mounts = [(self._options(Doing.MOUNT, paths=group.paths), group.node_ids) for group in groups]
+                steps.append([_Work(Doing.MOUNT, maker, given, node_ids, variant) for given, node_ids in mounts])
+            for ordinal, works in enumerate(steps, start=number * resolved.steps_per_stage + 1):
+                self._add(ordinal, works)
+        last = len(made) * resolved.steps_per_stage + 1
+        self._add(last, [_Work(Doing.CLEAN, maker, self._options(Doing.CLEAN), own)])
 
-    def _add(self, ordinal: int, work: _Work) -> None:
-        shown = work.variant or Doing.CLEAN
+    def _check_clients(self, node_ids: Sequence[int]) -> None:
+        try:
+            if node_ids:
+                workloads.workload_for(self._session, WORKLOAD, [self._set.node_id, *node_ids])
+        except ConflictError as error:
+            remedy = "set remount_command in agent.toml of each client, and run one release of the agent on all nodes"
+            raise SCRATCH_SERVES(problem=error.message, remedy=remedy) from error
+
+    def _options(
+        self, verb: Doing, make: Json | None = None, *, clients: Sequence[str] = (), paths: Sequence[str] = ()
+    ) -> Json:
+        return {"set": self._set.name, "verb": verb, "make": make, "clients": [*clients], "paths": [*paths]}
+
+    def _filling(self, fill: Fill, workload: Workload, stage: MadeStage, seconds: float) -> _Work:
+        size_bytes = stage.size_bytes or 0
+        given = fill.options(size_bytes)
+        options = complete_options(workload.options_schema, workload.option_defaults, given, "scratch.fill_ratio")
+        filled_bytes = fill.ratio * size_bytes
+        return _Work(Doing.FILL, workload, options, [self._set.node_id], stage.variant, seconds, filled_bytes)
+
+    def _add(self, ordinal: int, works: Sequence[_Work]) -> None:
+        """Add a stage with its runs."""
+        shown = works[0].variant or Doing.CLEAN
         stage = CampaignStage(campaign_id=self._campaign.id, ordinal=ordinal, variant=shown, state="held")
-        stage.does, stage.scratch_set_id = work.does, self._set.id
+        stage.does, stage.scratch_set_id = works[0].does, self._set.id
+        self._session.add(stage)
+        for work in works:
+            self._add_run(ordinal, work)
+
+    def _add_run(self, stage: int, work: _Work) -> None:
         self._cells += 1
         cell = Cell(
             campaign_id=self._campaign.id,
             ordinal=self._cells,
-            stage=ordinal,
+            stage=stage,
             variant=work.variant,
             workload_id=work.workload.id,
             options=work.options,
@@ -121,11 +169,11 @@ class Maker:
             bytes_needed=work.filled_bytes,
             bytes_moved=work.filled_bytes,
         )
-        self._session.add_all([stage, cell])
+        self._session.add(cell)
         self._session.flush()
         is_fill = work.does is Doing.FILL
         step_role = None if is_fill else StepRole.MAKER
-        self._session.add(CellNode(cell_id=cell.id, node_id=self._set.node_id, step_role=step_role))
+        self._session.add_all(CellNode(cell_id=cell.id, node_id=it, step_role=step_role) for it in work.node_ids)
         if is_fill:
             self._session.add(CellTarget(cell_id=cell.id, target_id=self._set.target_id))
         self._session.add(
@@ -148,11 +196,19 @@ def fill_workload(session: Session, node_id: int) -> Workload:
     return workloads.workload_for(session, filling.WORKLOAD, [node_id], field="scratch.node")
 
 
-def _filling(fill: Fill, workload: Workload, stage: MadeStage, seconds: float) -> _Work:
-    size_bytes = stage.size_bytes or 0
-    given = fill.options(size_bytes)
-    options = complete_options(workload.options_schema, workload.option_defaults, given, "scratch.fill_ratio")
-    return _Work(Doing.FILL, workload, options, stage.variant, seconds, fill.ratio * size_bytes)
+def _client_groups(planned: PlannedCampaign) -> Iterator[_ClientGroup]:
+    wanted = {(node, target) for node, names in planned.resolved.clients.items() for target in names}
+    views = {place.target.target.id: place.target for block in planned.blocks for place in block.places}
+    paths: defaultdict[int, set[str]] = defaultdict(set)
+    for view in views.values():
+        for on in view.mounts:
+            if (on.node_name, view.target.name) in wanted:
+                paths[on.mount.node_id].add(on.mount.path)
+    groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for node_id, found in sorted(paths.items()):
+        groups[tuple(sorted(found))].append(node_id)
+    for directories, node_ids in groups.items():
+        yield _ClientGroup(node_ids, directories)
 
 
 def record_work(session: Session, run: Run, finish: FinishRequest) -> None:
@@ -198,6 +254,9 @@ def may_begin(session: Session, stage: CampaignStage, now: datetime) -> bool | N
                 return _holds_set(session, stage)
             case Doing.MAKE:
                 return _takes_set(session, stage)
+            case Doing.MOUNT:
+                _require_finished(repository.preparing_runs(session, stage.campaign_id, stage.ordinal))
+                return True
             case Doing.MEASURE | Doing.FILL:
                 return _is_made(session, stage, now)
     except IotideError as error:
@@ -223,23 +282,34 @@ def _holds_set(session: Session, stage: CampaignStage) -> bool:
 
 
 def _is_made(session: Session, stage: CampaignStage, now: datetime) -> bool:
-    """Accept the mount of the file system that was made; return false until its node has reported it.
+    """Accept the mounts of the file system that was made; return false until their nodes have reported them.
 
-    Raise SCRATCH_RUN_FAILED, or as `enabled_set` and `accept_made_mount`.
+    Raise SCRATCH_RUN_FAILED, or as `enabled_set`, `accept_made_mount` and `accept_served_mount`.
     """
-    preparing = repository.preparing_runs(session, stage.campaign_id, stage.ordinal)
-    for run in preparing:
+    before = repository.preparing_runs(session, stage.campaign_id, stage.ordinal)
+    if not before:
+        return True
+    ended_at = _require_finished(before)
+    found = sets.enabled_set(session, stage.scratch_set_id)
+    places = places_of(session, stage) if any(run.does == Doing.MOUNT for run in before) else set()
+    served = [on for on in mount_changes(session, places) if on.target.id != found.target_id and not on.is_backing]
+    made_on = session.get_one(Node, found.node_id)
+    silent = [node for node in {made_on, *(on.node for on in served)} if not node.told_at or node.told_at <= ended_at]
+    if silent:
+        unasked = {node.id for node in silent if node.look_answered >= node.look_asked}
+        cluster_repository.want_look(session, unasked)
+        return False
+    mount = mount_of(found.present.mount_path, map(MountFacts.model_validate, made_on.mounts))
+    sets.accept_made_mount(session, found, mount, now)
+    for on in served:
+        sets.accept_served_mount(session, found, on, now)
+    return True
+
+
+def _require_finished(runs: Sequence[Row[Any]]) -> datetime:
+    """Return when the last of these runs ended; raise SCRATCH_RUN_FAILED."""
+    for run in runs:
         if run.state != "finished":
             raise SCRATCH_RUN_FAILED(run_id=run.id, does=run.does)
-    if not preparing:
-        return True
-    prepared_at = preparing[-1].ended_at
-    found = sets.enabled_set(session, stage.scratch_set_id)
-    node = session.get_one(Node, found.node_id)
-    if node.told_at is None or node.told_at <= prepared_at:
-        if node.look_answered >= node.look_asked:
-            cluster_repository.want_look(session, {node.id})
-        return False
-    mount = mount_of(found.present.mount_path, map(MountFacts.model_validate, node.mounts))
-    sets.accept_made_mount(session, found, mount, now)
-    return True
+    ended_at: datetime = max(run.ended_at for run in runs)
+    return ended_at

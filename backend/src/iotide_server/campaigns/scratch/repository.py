@@ -7,17 +7,17 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 
-def preparing_runs(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[int, str]]:
-    """Return the runs that make and fill a stage's file system before it, in order; none if an operator prepares it."""
+def preparing_runs(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[Any]]:
+    """Return the runs that make, fill and mount a stage's file system before it; none if an operator prepares it."""
     statement = text(
         "SELECT run.id, run.state, run.ended_at, preparing.does FROM campaign_stage AS preparing"
         " JOIN cell ON cell.campaign_id = preparing.campaign_id AND cell.stage = preparing.ordinal"
         " JOIN run ON run.cell_id = cell.id"
         " WHERE preparing.campaign_id = :campaign_id AND preparing.ordinal < :ordinal"
-        " AND preparing.does IN ('make', 'fill') AND preparing.ordinal >= ("
+        " AND preparing.does IN ('make', 'fill', 'mount') AND preparing.ordinal >= ("
         "  SELECT max(ordinal) FROM campaign_stage"
         "  WHERE campaign_id = :campaign_id AND ordinal < :ordinal AND does = 'make'"
-        " ) ORDER BY preparing.ordinal"
+        " ) ORDER BY preparing.ordinal, run.id"
     )
     return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).all()
 

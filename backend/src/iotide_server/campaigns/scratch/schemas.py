@@ -27,5 +27,6 @@ class ScratchPreview(Output):
     node_name: str
     set_name: str
     stages: list[ScratchStageOutput]
+    clients: Annotated[list[str], Field(description="Nodes that mount each file system by NFS")]
     left_out: Annotated[list[ImpossibleOutput], Field(description="Combinations that cannot be made")]
     make_seconds_estimated: Annotated[float | None, Field(description="All makes together; null if unknown")]

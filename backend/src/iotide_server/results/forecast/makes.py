@@ -32,6 +32,7 @@ def scratch_preview(resolved: ResolvedPlan, rates: DiskRates | None) -> ScratchP
             )
             for ordinal, (stage, of_stage) in enumerate(zip(expansion.stages, seconds, strict=True), start=1)
         ],
+        clients=list(resolved.clients),
         left_out=[ImpossibleOutput.of_row(cell) for cell in expansion.impossible],
         make_seconds_estimated=sum(known) if known else None,
     )

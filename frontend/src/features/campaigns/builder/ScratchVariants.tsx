@@ -16,6 +16,9 @@ export function ScratchVariants({ preview }: { preview: ScratchPreview }) {
   return (
     <Stack gap="xs">
       <Text size="sm">{madeWords(preview, variants.length)}</Text>
+      {preview.clients.length > 0 && (
+        <Text size="sm">{t`Served by NFS to ${preview.clients.join(", ")}.`}</Text>
+      )}
       <ScrollTable
         head={[t`Variant`, t`Stride / stripe width`, t`Time to make`]}
         label={t`Variants on scratch disks`}

@@ -1,4 +1,4 @@
-"""stages that fill what was made on a scratch set
+"""stages that fill what was made on a scratch set, and mount its export on clients
 
 Compatible with the previous release, which has no campaigns on scratch sets.
 """
@@ -15,10 +15,10 @@ _DOES = "ck_campaign_stage_does"
 
 def upgrade() -> None:
     op.drop_constraint(op.f(_DOES), "campaign_stage")
-    op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'fill', 'clean')")
+    op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'fill', 'mount', 'clean')")
 
 
 def downgrade() -> None:
-    op.execute("UPDATE campaign_stage SET does = 'make' WHERE does = 'fill'")
+    op.execute("UPDATE campaign_stage SET does = 'make' WHERE does IN ('fill', 'mount')")
     op.drop_constraint(op.f(_DOES), "campaign_stage")
     op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'clean')")
