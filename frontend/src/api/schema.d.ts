@@ -4774,6 +4774,8 @@ export interface components {
             variant: string | null;
             last_used_at: string | null;
             disks: components["schemas"]["ScratchDisk"][];
+            /** @default [] */
+            lacks: string[];
         };
         ScratchSetOutput: {
             id: number;
