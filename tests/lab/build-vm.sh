@@ -4,7 +4,7 @@
 set -euo pipefail
 made=$1
 packages=(
-  linux-image-amd64 initramfs-tools zstd udev kmod mount util-linux procps iproute2 python3
+  linux-image-amd64 initramfs-tools zstd systemd udev kmod mount util-linux procps iproute2 python3
   nfs-kernel-server nfs-common rpcbind mdadm lvm2 dmsetup xfsprogs jfsutils reiserfsprogs e2fsprogs
   btrfs-progs f2fs-tools passwd bonnie++
 )

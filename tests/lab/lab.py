@@ -86,8 +86,7 @@ def install_agent(directory: Path, *more: str) -> None:
     """Put the agent, pytest, the scenarios and `more` into a directory, as wheels for the machine's Python."""
     locked = directory / "locked.txt"
     uv("export", "--quiet", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--output-file", locked)
-    # The machine's Debian has no time zones, which kombu reads.
-    what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout", "tzdata")
+    what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout")
     guest = ("--python-version", GUEST_PYTHON, "--python-platform", "x86_64-unknown-linux-gnu")
     # Built as wheels from the present sources: uv would link the sources, and reuse an older wheel.
     rebuilt = ("--no-sources", "--refresh-package=iotide-wire", "--refresh-package=iotide-agent")

@@ -20,6 +20,8 @@ from typing import Final
 from lab.lab import BUILT, PYTEST, Tally, build_machine, disk_of, follow, install_agent, machine
 from scratch import unattended
 
+OWN: Final = Path(__file__).parent
+PARTS: Final = ("scenarios", "walls", "campaigns", "storm")
 MIB: Final = 1024**2
 COMBINATIONS: Final = 25
 SET: Final = ("SCRATCH0", "SCRATCH1", "SCRATCH2", "SCRATCH3")
@@ -106,8 +108,12 @@ class Lab:
             **{serial: self.image(serial, size_mib) for serial, size_mib in sizes.items()},
         }
 
-    def prepare(self, command: Sequence[str]) -> None:
+    def prepare(self, command: Sequence[str], *, under_systemd: bool = False) -> None:
         """Have the next boot run a module."""
+        service = self._shared / "lab.service"
+        service.unlink(missing_ok=True)
+        if under_systemd:
+            shutil.copy(OWN / "walled/lab.service", service)
         (self._shared / "run.sh").write_text(GUEST_RUN.format(command=shlex.join(command)))
         disk_of(self._shared, self.work / "shared.img")
 
@@ -115,9 +121,9 @@ class Lab:
         """Return the command of the machine with these disks by serial number."""
         return machine(self.work, {self.work / "shared.img": "", **{image: serial for serial, image in disks}})
 
-    def boot(self, command: Sequence[str], disks: Sequence[tuple[str, Path]]) -> str:
+    def boot(self, command: Sequence[str], disks: Sequence[tuple[str, Path]], *, under_systemd: bool = False) -> str:
         """Run a module in the machine; return its line with `lab-exit`, empty after a power cut."""
-        self.prepare(command)
+        self.prepare(command, under_systemd=under_systemd)
         printed, _ = follow(self.machine(disks), self._tally, LIMIT_SECONDS)
         return printed.strip()
 
@@ -136,6 +142,13 @@ def run_scenarios(lab: Lab, tally: ScratchTally, arguments: Sequence[str]) -> No
     second = [("OTHER" if serial == "SCRATCH2" else serial, image) for serial, image in disks.items()]
     second = [*second[::-1], ("SCRATCH1", copy)]
     tally.end(lab.boot(("pytest", *options, "tests/scratch/second"), second) == "lab-exit: 0")
+
+
+def run_walls(lab: Lab, tally: ScratchTally, arguments: Sequence[str]) -> None:
+    """Run the scenarios of the installed units, under systemd."""
+    options = [option.replace("tests/lab", "tests/scratch") for option in (*PYTEST, *arguments)]
+    printed = lab.boot(("pytest", *options, "tests/scratch/walled"), [*lab.disks().items()], under_systemd=True)
+    tally.end(printed == "lab-exit: 0")
 
 
 def run_storm(lab: Lab, tally: ScratchTally, kills: int, seed: str) -> None:
@@ -167,7 +180,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Test scratch disks in a virtual machine.")
     parser.add_argument("--kills", type=int, default=200, help="kills of the storm; 0 for none")
     parser.add_argument("--seed", default="1", help="any text; the same one repeats the plans and kinds of kills")
-    parser.add_argument("--only", choices=("scenarios", "campaigns", "storm"), help="one of the three parts")
+    parser.add_argument("--only", choices=PARTS, help="one of the parts")
     parser.add_argument("--pictures", type=Path, help="directory for figures of the campaigns; default none")
     given, arguments = parser.parse_known_args()
     tally = ScratchTally()
@@ -177,6 +190,8 @@ def main() -> int:
         if given.only in {None, "scenarios"}:
             run_scenarios(lab, tally, arguments)
             tally.expect(tally.combinations == COMBINATIONS or bool(arguments), "not all combinations passed")
+        if given.only in {None, "walls"}:
+            run_walls(lab, tally, arguments)
         if given.only in {None, "campaigns"}:
             run_campaigns(lab, tally, given.pictures)
         if given.only in {None, "storm"}:

@@ -22,7 +22,7 @@ CLUSTER: Final = "unattended"
 NETWORK: Final = ("-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net")
 PLANS: Final = Path(__file__).with_name("plans")
 DISKS: Final = 6
-_JOIN_SECONDS: Final = 600.0
+_JOIN_SECONDS: Final = 1200.0
 _CAMPAIGN_SECONDS: Final = 2 * 3600.0
 
 

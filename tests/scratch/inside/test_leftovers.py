@@ -1,15 +1,13 @@
 """Devices that only a kill at one moment leaves, made by hand, and the agent's own path to the program."""
 
-import json
-import subprocess
 from contextlib import closing
 from typing import Any, Final
 
 import pytest
+from scratch.inside.as_agent import as_agent
 from scratch.inside.program import SOCKET, Program
 from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, run, state_of
 
-from iotide_agent.loads import scratch_set
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.mapper import NUMBERS, named
 from iotide_agent.scratch.site import OWNER
@@ -44,20 +42,14 @@ def test_the_agents_load_program_makes_mounts_and_wipes_through_the_socket() -> 
     try:
         SOCKET.chmod(0o666)
         head = {"set": "bays", "order": 502, "fence": 1}
-        made = as_agent({"verb": "make", **head, **MAKE}, {"verb": "mount", **head, "options": {"noatime": True}})
+        made = as_agent(
+            SOCKET, {"verb": "make", **head, **MAKE}, {"verb": "mount", **head, "options": {"noatime": True}}
+        )
         assert [record["outcome"] for record in made] == ["done", "done"]
         assert len(mounts()) == 1
         run("runuser", "-u", OWNER, "--", "touch", f"{made[1]['answer']['mount']}/file")
-        assert as_agent({"verb": "wipe", **head})[0]["outcome"] == "done"
+        assert as_agent(SOCKET, {"verb": "wipe", **head})[0]["outcome"] == "done"
     finally:
         program.close()
     assert state_of("serial-SCRATCH0") == "clean"
     assert leftovers() == []
-
-
-def as_agent(*requests: dict[str, Any]) -> list[dict[str, Any]]:
-    """Have the load program perform requests as the agent's user, and return the records that it printed."""
-    command = ("runuser", "-u", OWNER, "--", "python3", "-I", "-S", str(scratch_set.__file__), str(SOCKET))
-    ended = subprocess.run((*command, json.dumps(requests)), capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return [json.loads(line) for line in ended.stdout.splitlines()]

@@ -13,7 +13,8 @@ from iotide_wire.scratch_sets import ScratchSet, ScratchSets, ScratchState
 
 HELPER: Final = Path("/run/iotide/scratch.sock")
 """Socket of the root helper; it exists only on nodes with adopted disks."""
-_PATIENCE_SECONDS: Final = 2.0
+_PATIENCE_SECONDS: Final = 15.0
+"""Time for the first answer: systemd starts the helper for it, on a node that may be busy."""
 _LARGEST_ANSWER_BYTES: Final = 256 * 1024
 _LONGEST_REASON: Final = 1000
 _QUESTION: Final = b'{"verb": "list"}'
@@ -74,7 +75,7 @@ class _Answer(_Listed):
 
 
 def read_scratch_sets(helper: Path = HELPER) -> tuple[ScratchSet, ...] | None:
-    """Return the node's sets, none without a helper; None if it gives no valid answer within two seconds."""
+    """Return the node's sets, none without a helper; None if it gives no valid answer in time."""
     try:
         if not helper.exists():
             return ()
