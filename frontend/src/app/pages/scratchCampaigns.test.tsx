@@ -112,7 +112,15 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
     { ...measured, ordinal: 7, variant: FILLED, ended: 4, cancelled: 4 },
     { ...made, ordinal: 8, does: "mount", variant: RAID, run_id: 16, run_state: "failed" },
     { ...measured, ordinal: 9, variant: RAID, ended: 2, cancelled: 2 },
-    { ...made, ordinal: 10, does: "clean", variant: "clean", run_id: 13, run_state: "waiting", state: "held" },
+    {
+      ...made,
+      ordinal: 10,
+      does: "clean",
+      variant: "clean",
+      run_id: 13,
+      run_state: "waiting",
+      state: "held",
+    },
   ];
   const campaign = {
     ...{ id: 9, name: "below", cluster_id: 1, cluster_name: "hpc1", owner: "grace", state: "active", stages },

@@ -82,8 +82,8 @@ class ComparedNumber:
         runs = []
         for run_id, value in zip(measurement.run_ids, measurement.values, strict=True):
             run = of_run.get(run_id)
-            times = (None, None) if run is None else (run.repeat, run.started_at)
-            runs.append(MeasuredRunValue(value, *times, make=makes.get(run_id)))
+            repeat, started_at = (None, None) if run is None else (run.repeat, run.started_at)
+            runs.append(MeasuredRunValue(value, repeat, started_at, makes.get(run_id)))
         cell_id, campaign_id, cluster_id = (cell.id, cell.campaign_id, cell.campaign.cluster_id) if cell else (0, 0, 0)
         number = self.metric.workload, self.metric.metric, measurement.labels
         return MeasuredSide(cell_id, campaign_id, cluster_id, *number, runs)
