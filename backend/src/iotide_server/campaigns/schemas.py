@@ -69,7 +69,7 @@ class Stage(Output):
     """State of the servers in which the whole matrix runs, or the work on a scratch set before it.
 
     `does`: `measure` runs the matrix, `make` only makes the file system of the next stage, `fill` only fills it,
-    `clean` only removes it.
+    `mount` mounts its export on clients, `clean` only removes it.
     `state`: `held` until previous stages have ended, `paused` until an operator confirms, then `open`.
     """
 
@@ -84,7 +84,7 @@ class Stage(Output):
     runs: int
     ended: Annotated[int, Field(description="Number of its runs that have ended")]
     cancelled: Annotated[int, Field(description="Number of these that were cancelled")]
-    run_id: Annotated[int | None, Field(description="The run that makes, fills or cleans; null in `measure`")]
+    run_id: Annotated[int | None, Field(description="The run that makes, fills, mounts or cleans; null in `measure`")]
     run_state: Annotated[RunState | None, Field(description="Its state")]
 
 
