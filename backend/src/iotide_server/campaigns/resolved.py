@@ -207,7 +207,7 @@ class ResolvedPlan:
 
     @cached_property
     def loaded_from(self) -> Mapping[NodeTarget, int]:
-        return self._earliest(lambda workload: workload.stages[0])
+        return self._earliest(lambda workload: next(iter(workload.stages), None))
 
     @cached_property
     def confirmed_from(self) -> Mapping[NodeTarget, int]:
