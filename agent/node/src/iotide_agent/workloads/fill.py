@@ -110,7 +110,7 @@ MEANWHILE_RATIO: Final = 0.02
 KEPT: Final = ".iotide-filled"
 """Directory on a scratch disk with the files that stay. The search for orphaned directories skips hidden ones."""
 TOLERATED_RATIO: Final = 0.01
-"""Share of the target by which kept files may miss their level."""
+"""Kept files may miss their level by this share of the target."""
 
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
