@@ -194,7 +194,7 @@ ROUNDS = [
 """Two rounds of two variants; the second in reverse. Means of makes: 101 and 99, 121 and 119."""
 
 
-def sides_of(client: TestClient, person: Person, **query: str | int) -> Json:
+def sides_of(client: TestClient, person: Person, **query: int | list[int]) -> Json:
     answer = client.get("/api/v1/comparison/sides", params=query, headers=person.headers)
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()
@@ -223,7 +223,8 @@ def test_one_make_each_is_said(client: TestClient, admin: Person, database: Data
     with database.transaction() as session:
         campaign_id = made_twice(Measured(session, NOW), rounds).id
         cells = [cell.id for cell in session.query(Cell).filter_by(campaign_id=campaign_id).order_by(Cell.id)]
-    found = sides_of(client, admin, **({"campaign": campaign_id} if chosen == "campaign" else {"cell": cells}))
+    named: dict[str, int | list[int]] = {"campaign": campaign_id} if chosen == "campaign" else {"cell": cells}
+    found = sides_of(client, admin, **named)
     verdict = found["rows"][0]["metrics"][0]["verdicts"][1]
     assert (verdict["basis"], verdict["verdict"]) == ("one_make", "higher")
     assert verdict["basis_words"].startswith("error from the scatter of runs on one make each")
