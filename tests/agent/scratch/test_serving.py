@@ -12,6 +12,7 @@ from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.stack import exports_of
 
+UNMOUNTING: Final = "unmounting.py"
 NFS: Final[dict[str, Any]] = {**ORDER, "kind": "nfs"}
 CLIENTS: Final = '[clients]\nnode02 = "10.0.0.2"\nnode03 = "fd00::3"\n'
 MARKED_IN: Final = "#!/bin/sh\nls -A {mount} >{seen} 2>&1 && echo {word} >>{seen}\n"
@@ -39,7 +40,12 @@ def options_of(loops: Loops, client: str) -> set[str]:
 
 
 def commands(record: dict[str, Any]) -> list[str]:
-    return [command["argv"][0] for command in record["commands"] if command["argv"][0] in {"exportfs", "umount"}]
+    programs = [name for command in record["commands"] for name in map(base_name, command["argv"])]
+    return [name for name in programs if name in {"exportfs", UNMOUNTING, "before_unmount"}]
+
+
+def base_name(part: str) -> str:
+    return part.rpartition("/")[2]
 
 
 def test_an_export_maps_every_user_of_a_client_to_the_agents(served: Loops) -> None:
@@ -62,7 +68,7 @@ def test_exports_end_before_the_mount_does(served: Loops, verb: str, words: dict
     done(performed(served, "export", **NFS, clients=["node02", "node03"]))
     record = performed(served, verb, **words)
     done(record)
-    assert commands(record) == ["exportfs", "exportfs", "umount"]
+    assert commands(record) == ["exportfs", "exportfs", UNMOUNTING]
     assert exports_of(point(served)) == []
 
 
@@ -107,8 +113,7 @@ def test_the_sites_commands_run_while_the_file_system_is_mounted(loops: Loops, t
     record = performed(loops, "recover")
     done(record)
     assert seen.read_text() == "lost+found\nbefore\n"
-    argvs = [command["argv"][0] for command in record["commands"]]
-    assert argvs.index(str(tmp_path / "before_unmount")) < argvs.index("umount")
+    assert commands(record) == ["before_unmount", UNMOUNTING]
     seen.unlink()
     done(performed(loops, "recover"))
     assert not seen.exists(), "nothing was mounted"

@@ -77,12 +77,13 @@ class ComparedNumber:
         cell, measurement = self.cells[side], self.sides[side]
         if measurement is None:
             raise ValueError(f"side {side} has no value")
-        of_run = {run.id: (run.repeat, run.started_at) for run in cell.cell.runs} if cell else {}
+        of_run = {run.id: run for run in cell.cell.runs} if cell else {}
         makes = cell.makes if cell else {}
-        runs = [
-            MeasuredRunValue(value, *of_run.get(run_id, (None, None)), makes.get(run_id))
-            for run_id, value in zip(measurement.run_ids, measurement.values, strict=True)
-        ]
+        runs = []
+        for run_id, value in zip(measurement.run_ids, measurement.values, strict=True):
+            run = of_run.get(run_id)
+            repeat, started_at = (None, None) if run is None else (run.repeat, run.started_at)
+            runs.append(MeasuredRunValue(value, repeat, started_at, makes.get(run_id)))
         cell_id, campaign_id, cluster_id = (cell.id, cell.campaign_id, cell.campaign.cluster_id) if cell else (0, 0, 0)
         number = self.metric.workload, self.metric.metric, measurement.labels
         return MeasuredSide(cell_id, campaign_id, cluster_id, *number, runs)
