@@ -89,6 +89,12 @@ def recovered(loops: Loops) -> tuple[dict[str, Any], str]:
     return performed(loops, "recover", journal=Journal(stream)), stream.getvalue()
 
 
+def cleaned(loops: Loops) -> bool:
+    """Recover, and wait long: namespaces of other tests may have a copy of the mount for a while."""
+    loops.site = replace(loops.site, patience_seconds=60.0)
+    return bool(recovered(loops)[0]["outcome"] == "done")
+
+
 def test_a_program_that_a_local_user_placed_in_a_namespace_of_their_own_is_not_started(
     loops: Loops, tmp_path: Path
 ) -> None:
@@ -106,7 +112,7 @@ def test_a_program_that_a_local_user_placed_in_a_namespace_of_their_own_is_not_s
         assert not stolen.exists(), f"user {LOCAL_USER} ran a program as user {stolen.read_text()}"
         assert record["outcome"] == "dirty"
         assert f"in the mount namespace of process {pid} (sh)" in record["reason"]
-    assert recovered(loops)[0]["outcome"] == "done"
+    assert cleaned(loops)
 
 
 def test_thousands_of_namespaces_make_neither_a_long_wait_nor_a_long_reason(
@@ -146,9 +152,8 @@ def test_a_mount_that_only_claims_to_be_of_an_arena_is_left_alone(loops: Loops, 
     point.mkdir()
     run("mount", "-t", "tmpfs", loops.arena(device), str(point))  # any user can: fusermount -o fsname=/dev/sdb1
     try:
-        record, _ = recovered(loops)
+        assert cleaned(loops)
         assert point.is_mount()
-        assert record["outcome"] == "done", record["reason"]
     finally:
         run("umount", str(point), check=False)
 
@@ -167,7 +172,7 @@ def test_a_foreign_mount_over_ours_is_neither_unmounted_nor_handed_over(loops: L
         assert run("findmnt", "--noheadings", "--output", "FSTYPE", str(point)).split()[-1] == "tmpfs"
     finally:
         run("umount", str(point))
-    assert recovered(loops)[0]["outcome"] == "done"
+    assert cleaned(loops)
 
 
 def test_a_wrong_node_in_dev_leads_no_command_to_a_foreign_disk(loops: Loops) -> None:
@@ -506,7 +511,7 @@ def test_a_copy_of_our_btrfs_that_others_mounted_is_not_handed_over(loops: Loops
             ours = run("findmnt", "--noheadings", "--output", "SOURCE", str(loops.site.mounts / "bays"))
             assert ours.strip() == loops.arena(device)
         assert point.stat().st_uid == 0
-        assert recovered(loops)[0]["outcome"] == "done"
+        assert cleaned(loops)
         assert point.is_mount()
     finally:
         run("umount", str(point))
