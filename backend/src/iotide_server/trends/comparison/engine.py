@@ -80,8 +80,9 @@ class ComparedNumber:
         of_run = {run.id: (run.repeat, run.started_at) for run in cell.cell.runs} if cell else {}
         makes = cell.makes if cell else {}
         runs = [
-            MeasuredRunValue(value, *of_run.get(run_id, (None, None)), makes.get(run_id))
+            MeasuredRunValue(value, repeat, started_at, makes.get(run_id))
             for run_id, value in zip(measurement.run_ids, measurement.values, strict=True)
+            for repeat, started_at in [of_run.get(run_id, (None, None))]
         ]
         cell_id, campaign_id, cluster_id = (cell.id, cell.campaign_id, cell.campaign.cluster_id) if cell else (0, 0, 0)
         number = self.metric.workload, self.metric.metric, measurement.labels
