@@ -160,6 +160,8 @@ def test_each_verdict_names_its_scatter_and_none_rests_on_one_day_each() -> None
     found = {metric.metric: metric for metric in bases().pairs[0].metrics}
     assert {name: metric.basis_words for name, metric in found.items()} == {
         "pairs": "error from 8 pairs of neighbouring runs",
+        "makes": "error from the means of 8 makes",
+        "one make each": "error from the scatter of runs on one make each: the make may be the cause",
         "days": "error from the medians of 8 days",
         "history": "error from the day-to-day scatter of its last 20 campaigns",
         "workload": "error from the day-to-day scatter of 3 series of this workload",
