@@ -210,7 +210,7 @@ def test_a_full_disk_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Parsed:
-    """What a route made of a body."""
+    """An object that a route made from a body."""
 
 
 def test_an_error_keeps_neither_the_body_nor_what_was_made_of_it() -> None:
