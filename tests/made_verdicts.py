@@ -72,6 +72,8 @@ SHAPES: Final[Mapping[str, tuple[Callable[[int], list[float]], Callable[[int], l
 
 BASES: Final[Mapping[str, Mapping[str, Any]]] = {
     "pairs": {"basis": Basis.PAIRS},
+    "makes": {"basis": Basis.MAKES},
+    "one make each": {"basis": Basis.ONE_MAKE},
     "days": {"basis": Basis.DAYS},
     "history": {"basis": Basis.HISTORY, "day_error": DayError(2 * 0.02**2, 19, point_count=20, series_count=1)},
     "workload": {"basis": Basis.WORKLOAD, "day_error": DayError(2 * 0.02**2, 5, point_count=8, series_count=3)},

@@ -108,7 +108,7 @@ def test_disks_themselves_become_a_layout_with_a_profile() -> None:
         ("options", ["best"], "default"),
         ("rounds", 0, "greater than or equal to 1"),
         ("rounds", "2", "valid integer"),
-        ("fill", "99 %", "less than or equal to 0.95"),
+        ("fill", "99 %", "less than or equal to 0.85"),
         ("set", "/dev/sda", "match pattern"),
         ("serves", "gluster", "nfs"),
         ("except_impossible", "yes", "valid boolean"),

@@ -2555,7 +2555,7 @@ export interface components {
             targets: number[];
         };
         /** @enum {string} */
-        Basis: "runs" | "pairs" | "days" | "history" | "workload" | "one_day";
+        Basis: "runs" | "pairs" | "makes" | "one_make" | "days" | "history" | "workload" | "one_day";
         BatchJobOutput: {
             system: components["schemas"]["BatchSystem"];
             /** @enum {string} */
@@ -5021,7 +5021,7 @@ export interface components {
             ordinal: number;
             variant: string;
             /** @enum {string} */
-            does: "measure" | "make" | "mount" | "clean";
+            does: "measure" | "make" | "fill" | "mount" | "clean";
             pause: string | null;
             /** @enum {string} */
             state: "held" | "paused" | "open";

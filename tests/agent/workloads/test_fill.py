@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,9 @@ from factories.outcomes import captured, read_all, run_steps, steps_of
 from made_mounts import as_root
 from pydantic import ValidationError
 
-from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place, StepOutcome
-from iotide_agent.workloads.fill import FillOptions, FillWorkload
+from iotide_agent.workloads import fill
+from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place, PlanRefusedError, StepOutcome
+from iotide_agent.workloads.fill import KEPT, FillOptions, FillWorkload
 from iotide_wire.expressions import evaluate
 from iotide_wire.measured import FlagCode, FlagEffect
 from iotide_wire.units import GIB, MIB
@@ -217,6 +219,35 @@ def test_load_leaves_free_what_the_target_keeps_where_that_is_more(place: Place)
     for kept_free, limit in ((0, GIB), (3 * GIB, 3 * GIB)):
         [step] = steps_of(FILL, options, replace(place, reserve_bytes=kept_free))
         assert step.argv[step.argv.index("dd") - 1] == str(limit)
+
+
+def test_kept_files_are_next_to_the_directory_of_the_run_and_replaced_by_the_next_attempt(
+    small_target: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fill, "MOUNT_ROOT", str(small_target))
+    options = FillOptions(file_size_bytes=MIB, fill_percent=50, file_count=100_000, reserve_bytes=0, keep=True)
+    for attempt in ("iotide-run-1-1-1", "iotide-run-1-2-2"):
+        directory = small_target / attempt
+        directory.mkdir()
+        free_bytes = shutil.disk_usage(small_target).free
+        own = replace(place, directory=directory, total_bytes=32 * MIB, free_bytes=free_bytes)
+        [outcome] = run_steps(steps_of(FILL, options, own), own)
+        assert FILL.failure(outcome) is None
+        assert single(read_all(FILL, options, own, [outcome]), "used_ratio") == 0.5
+        assert list(directory.iterdir()) == []
+    kept = small_target / KEPT
+    assert sum(file.stat().st_size for file in kept.iterdir()) == 16 * MIB
+
+
+def test_files_are_kept_on_scratch_disks_only_and_reach_their_level(place: Place) -> None:
+    options = FillOptions(file_size_bytes=MIB, fill_percent=80, file_count=100_000, reserve_bytes=0, keep=True)
+    with pytest.raises(PlanRefusedError, match="keep: files stay only on scratch disks"):
+        steps_of(FILL, options, place)
+    scratch = replace(place, directory=Path("/srv/iotide-scratch/bays/iotide-run-1-1-1"), total_bytes=GIB)
+    for free_bytes, reserve_bytes in ((GIB, 0), (GIB // 2, 0), (GIB, GIB // 8)):
+        assert steps_of(FILL, options, replace(scratch, free_bytes=free_bytes, reserve_bytes=reserve_bytes))
+    with pytest.raises(PlanRefusedError, match=r"only 73\.4 % of the file system can be filled instead of 80 %"):
+        steps_of(FILL, options, replace(scratch, free_bytes=GIB, reserve_bytes=GIB // 4))
 
 
 def test_write_without_flush_is_rejected(place: Place) -> None:

@@ -161,3 +161,100 @@ def test_each_addition_of_repeats_that_brought_a_result_is_a_look(
                 run.created_at = at
         ids = first.id, second.id
     assert compared(client, admin, *ids)["looks"] == 3
+
+
+def made_twice(
+    measured: Measured, rounds: Sequence[tuple[str, float, Sequence[float]]], *, size: int = 512
+) -> Campaign:
+    """Make a campaign on scratch disks with a stage for each round: its variant, first minute and values."""
+    made = measured.campaign("scratch")
+    made.plan = {"scratch": {"node": "node1", "set": "bays"}}
+    add_rounds(measured, made, rounds, size=size)
+    return made
+
+
+def add_rounds(
+    measured: Measured, made: Campaign, rounds: Sequence[tuple[str, float, Sequence[float]]], *, size: int
+) -> None:
+    for number, (variant, minute, values) in enumerate(rounds, start=1):
+        cell = measured.cell(made, block_size_bytes=size)
+        cell.variant, cell.stage = variant, 2 * number
+        for repeat, value in enumerate(values, start=1):
+            run = measured.deliver(
+                cell, finish(NOW, sample(value, operation="write")), minutes=minute + repeat + size / 1e4
+            )
+            run.repeat = repeat
+        recompute_points(measured.session, cell.id)
+
+
+ROUNDS = [
+    *[("ext4", 0.0, (100.0, 102.0)), ("xfs", 10.0, (120.0, 122.0))],
+    *[("xfs", 20.0, (118.0, 120.0)), ("ext4", 30.0, (98.0, 100.0))],
+]
+"""Two rounds of two variants; the second in reverse. Means of makes: 101 and 99, 121 and 119."""
+
+
+def sides_of(client: TestClient, person: Person, **query: object) -> Json:
+    answer = client.get("/api/v1/comparison/sides", params=query, headers=person.headers)
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+def test_variants_that_were_made_twice_are_compared_by_the_means_of_their_makes(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        campaign_id = made_twice(Measured(session, NOW), ROUNDS).id
+    found = sides_of(client, admin, campaign=campaign_id)
+    assert (found["by"], found["sides"]) == ("variant", ["ext4", "xfs"])
+    (metric,) = found["rows"][0]["metrics"]
+    assert [numbers["values"] for numbers in metric["numbers"]] == [[100, 102, 98, 100], [120, 122, 118, 120]]
+    verdict = metric["verdicts"][1]
+    assert (verdict["basis"], verdict["basis_words"]) == ("makes", "error from the means of 2 makes")
+    # By hand in tests/backend/unit/statistics/test_makes.py.
+    interval = verdict["ratio"], verdict["low"], verdict["high"]
+    assert interval == pytest.approx((1.20002, 1.13465, 1.26915), rel=1e-5)
+
+
+@pytest.mark.parametrize("chosen", ["campaign", "cells"])
+def test_one_make_each_is_said(client: TestClient, admin: Person, database: Database, chosen: str) -> None:
+    rounds = [("ext4", 0.0, runs_at(100)), ("xfs", 10.0, runs_at(120))]
+    with database.transaction() as session:
+        campaign_id = made_twice(Measured(session, NOW), rounds).id
+        cells = [cell.id for cell in session.query(Cell).filter_by(campaign_id=campaign_id).order_by(Cell.id)]
+    found = sides_of(client, admin, **({"campaign": campaign_id} if chosen == "campaign" else {"cell": cells}))
+    verdict = found["rows"][0]["metrics"][0]["verdicts"][1]
+    assert (verdict["basis"], verdict["verdict"]) == ("one_make", "higher")
+    assert verdict["basis_words"].startswith("error from the scatter of runs on one make each")
+
+
+def test_options_that_took_turns_on_the_same_makes_are_pairs(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    rounds = [("ext4", 0.0, runs_at(100)[:2]), ("ext4", 30.0, runs_at(100)[2:])]
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        made = made_twice(measured, rounds)
+        add_rounds(
+            measured, made, [(name, minute, [1.2 * one for one in own]) for name, minute, own in rounds], size=4096
+        )
+        campaign_id = made.id
+    found = sides_of(client, admin, campaign=campaign_id)
+    assert found["by"] == "options.block_size_bytes"
+    verdict = found["rows"][0]["metrics"][0]["verdicts"][1]
+    assert (verdict["basis"], verdict["basis_words"]) == ("pairs", "error from 4 pairs of neighbouring runs")
+    assert verdict["ratio"] == pytest.approx(1.2)
+
+
+def test_a_variant_of_two_campaigns_of_one_day_is_compared_by_makes_and_of_two_days_by_days(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    rounds = [(variant, minute, [2 * value for value in values]) for variant, minute, values in ROUNDS]
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        first, same_day = made_twice(measured, ROUNDS).id, made_twice(measured, rounds).id
+        later = made_twice(measured, [(name, DAY_MINUTES + at, values) for name, at, values in rounds]).id
+    metric = compared(client, admin, first, same_day)
+    assert (metric["basis"], metric["n_a"], metric["ratio"]) == ("makes", 4, pytest.approx(2))
+    assert compared(client, admin, first, later)["basis"] == "one_day"

@@ -98,10 +98,10 @@ def test_a_preview_rejects_with_code_and_field(
     assert (error["code"], error["field"]) == (code, field)
 
 
-def test_a_submission_of_what_no_node_does_is_rejected_and_stores_nothing(
+def test_a_rejected_submission_stores_nothing(
     client: TestClient, admin: Person, ready: ReadyCluster
 ) -> None:
-    plan = ready.plan(repeats=4, scratch=SCRATCH | {"fill": "80 %"})
+    plan = ready.plan(repeats=4, scratch=SCRATCH | {"rounds": 3})
     error = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()["error"]
-    assert (error["code"], error["field"]) == ("scratch_not_offered", "scratch.fill_ratio")
+    assert (error["code"], error["field"]) == ("scratch_rounds", "scratch.rounds")
     assert client.get(CAMPAIGNS, headers=admin.headers).json()["items"] == []

@@ -4,7 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from backend.api.test_scratch_story import PLAN, SET, announce, finish_next, nothing_starts, story, workloads_with_maker
+from backend.api.test_scratch_story import (
+    PLAN,
+    SET,
+    announce,
+    finish_next,
+    look,
+    nothing_starts,
+    story,
+    workloads_with_maker,
+)
 from factories.agent_story import API, Story
 from factories.announced import hello, mount
 
@@ -119,6 +128,16 @@ def test_a_failed_make_is_not_mounted(story: Story, client_node: Story) -> None:
     stages = story.person("GET", f"/campaigns/{campaign}")["stages"]
     assert [stage["cancelled"] for stage in stages] == [0, 1, 2, 0]
     assert client_node.node_headers != story.node_headers
+
+
+def test_a_fill_comes_before_the_mount_on_clients(story: Story, client_node: Story) -> None:
+    campaign = submitted(story, scratch=BOTH["scratch"] | {"fill": "80 %"})
+    finish_next(story)
+    look(story, "ext4")
+    assert finish_next(story)["workload"] == "fill"
+    assert finish_next(client_node)["options"]["verb"] == "mount"
+    stages = story.person("GET", f"/campaigns/{campaign}")["stages"]
+    assert [stage["does"] for stage in stages] == ["make", "fill", "mount", "measure", "clean"]
 
 
 def test_the_preview_names_the_clients(story: Story, client_node: Story) -> None:

@@ -8,11 +8,15 @@ from factories.agent_story import API, Story, begin_story
 from factories.announced import hello, mount, workload
 from factories.clock import MovedClock
 from factories.people import Person
+from factories.ready_cluster import announced
 from factories.scratch_sets import scratch_set
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
+from iotide_agent.workloads.fill import FillOptions
 from iotide_agent.workloads.registry import announced_preparing
 from iotide_agent.workloads.scratch import ScratchOptions
+from iotide_server.accounts.models import AuditEntry
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_runs
@@ -20,6 +24,7 @@ from iotide_server.scratch import service as sets
 from iotide_server.scratch.schemas import EnableInput
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.scratch_sets import ScratchState
+from iotide_wire.units import MIB
 
 SET = "/srv/iotide-scratch/bays"
 PLAN: dict[str, Any] = {
@@ -28,8 +33,11 @@ PLAN: dict[str, Any] = {
 }
 
 
+FILL = next(one for one in announced(()) if one.name == "fill")
+
+
 def workloads_with_maker() -> tuple[WorkloadAnnouncement, ...]:
-    return workload("copy"), announced_preparing()
+    return workload("copy"), FILL, announced_preparing()
 
 
 def announce(story: Story, fstype: str | None = None, look: int | None = None) -> None:
@@ -133,8 +141,122 @@ def test_a_make_has_a_run_page_and_is_no_configuration_of_the_matrix(story: Stor
     assert [cell["workload"] for cell in cells] == ["copy", "copy"]
 
 
+def test_a_stage_is_filled_between_its_make_and_its_runs(story: Story) -> None:
+    scratch = PLAN["scratch"] | {"filesystems": ["ext4"], "fill": "80 %", "precondition": "fill"}
+    campaign = campaign_of(story, scratch=scratch)
+    finish_next(story)
+    whole = {
+        "metric": "used_ratio",
+        "value": 0.8,
+        "labels": {},
+        "target_id": story.person("GET", "/scratch-sets")["items"][0]["target"]["id"],
+    }
+    for percent, keeps in ((85.0, False), (80.0, True)):
+        look(story, "ext4")
+        filled = finish_next(story, samples=[whole])
+        assert (filled["workload"], [target["path"] for target in filled["targets"]]) == ("fill", [SET])
+        options = FillOptions.model_validate(filled["options"])
+        assert (options.fill_percent, options.keep, options.data) == (percent, keeps, "random")
+        assert options.file_size_bytes == 3072 * MIB
+    look(story, "ext4")
+    assert finish_next(story)["workload"] == "copy"
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert set(states(story, campaign)) == {"finished"}
+    stages = story.person("GET", f"/campaigns/{campaign}")["stages"]
+    variant = "single / ext4 / default / defaults / fill 80 %"
+    assert [(stage["does"], stage["variant"]) for stage in stages] == [
+        *((does, variant) for does in ("make", "fill", "fill", "measure")),
+        ("clean", "clean"),
+    ]
+    (cell,) = story.person("GET", f"/campaigns/{campaign}/cells")["items"]
+    assert cell["workload"] == "copy"
+    facts = story.person("GET", f"/runs/{cell['runs'][0]}")["environment"]
+    assert {name: value for name, value in facts.items() if name.startswith("scratch.")} == {
+        "scratch.layout": "single",
+        "scratch.fill_ratio": 0.8,
+        "scratch.precondition": "fill",
+    }
+    prepared = story.person("GET", f"/runs/{stages[2]['run_id']}")
+    assert prepared["samples"] == []
+    assert "scratch.fill_ratio" not in prepared["environment"]
+
+
+def test_a_failed_fill_cancels_the_runs_of_its_stage_and_names_itself(story: Story) -> None:
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"], "fill": "80 %"})
+    finish_next(story)
+    look(story, "ext4")
+    finish_next(story, outcome="failed", reason_code="command_failed", reason="dd: No space left on device")
+    assert finish_next(story)["options"]["verb"] == "clean"
+    (left,) = [
+        run for run in story.person("GET", f"/runs?campaign_id={campaign}")["items"] if run["state"] == "cancelled"
+    ]
+    stages = story.person("GET", f"/campaigns/{campaign}")["stages"]
+    assert left["reason_code"] == "scratch_not_made"
+    assert f"run {stages[1]['run_id']} did not fill the file system" in left["reason"]
+
+
+def test_a_failed_make_is_named_by_the_runs_behind_its_fill(story: Story) -> None:
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"], "fill": "80 %"})
+    finish_next(story, outcome="failed", reason_code="command_failed", reason="mkfs.ext4 ended with status 1")
+    finish_next(story)
+    make = story.person("GET", f"/campaigns/{campaign}")["stages"][0]["run_id"]
+    runs = story.person("GET", f"/runs?campaign_id={campaign}")["items"]
+    cancelled = [run["reason"] for run in runs if run["reason_code"] == "scratch_not_made"]
+    assert len(cancelled) == 2
+    assert all(f"run {make} did not make the file system" in reason for reason in cancelled)
+
+
+def test_makes_and_the_cleaning_are_audited_with_who_submitted_the_campaign(story: Story) -> None:
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]}, attempts_allowed=1)
+    artefact = {"name": "1-make.stdout", "sha256": "ab" * 32, "size_bytes": 100}
+    finish_next(story, outcome="failed", reason_code="command_failed", reason="mkfs failed", artefacts=[artefact])
+    finish_next(story)
+    with story.database.transaction() as session:
+        wanted = select(AuditEntry).where(AuditEntry.subject_kind == "scratch_set").order_by(AuditEntry.id)
+        _, made, wiped = session.scalars(wanted).all()
+    assert [entry.action for entry in (made, wiped)] == ["scratch_made", "scratch_wiped"]
+    assert {entry.principal_name for entry in (made, wiped)} == {"ada (token test)"}
+    ids = {stage["does"]: stage["run_id"] for stage in story.person("GET", f"/campaigns/{campaign}")["stages"]}
+    assert made.after == {
+        "name": "bays",
+        "disks": [
+            {"id": one.id, "serial": one.serial, "wwn": one.wwn, "size_bytes": one.size_bytes}
+            for one in scratch_set().disks
+        ],
+        "campaign_id": campaign,
+        "run_id": ids["make"],
+        "outcome": "failed",
+        "commands_sha256": "ab" * 32,
+        "variant": "single / ext4 / default / defaults",
+    }
+    assert wiped.after is not None
+    assert (wiped.after["run_id"], wiped.after["outcome"], "variant" in wiped.after) == (
+        ids["clean"],
+        "finished",
+        False,
+    )
+
+
+def test_a_set_is_not_disabled_before_the_campaign_that_uses_it_has_cleaned_it(story: Story) -> None:
+    (found,) = story.person("GET", "/scratch-sets")["items"]
+    address = f"{API}/scratch-sets/{found['id']}/disable"
+
+    def refusal() -> str:
+        answer = story.client.post(address, headers=story.admin.headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "scratch_set_busy")
+        return str(answer.json()["error"]["message"])
+
+    campaign = campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]})
+    assert f"campaign {campaign}, nightly, uses scratch set bays; runs that have not ended: 3" in refusal()
+    finish_next(story)
+    story.person("POST", f"/campaigns/{campaign}/cancel")
+    assert "runs that have not ended: 1" in refusal()
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert story.person("POST", f"/scratch-sets/{found['id']}/disable")["permission"] == "disabled"
+
+
 def test_no_one_can_choose_the_workload_that_makes_file_systems(story: Story) -> None:
-    assert [item["name"] for item in story.person("GET", "/workloads")["items"]] == ["copy"]
+    assert [item["name"] for item in story.person("GET", "/workloads")["items"]] == ["fill", "copy"]
     plan = {"name": "own", "cluster": "blade", "nodes": ["n1"], "targets": ["n1-bays"]}
     chosen = {"workloads": [{"workload": "scratch", "options": {"set": "bays", "verb": "clean"}}]}
     answer = story.client.post(f"{API}/campaigns", json=plan | chosen, headers=story.admin.headers)

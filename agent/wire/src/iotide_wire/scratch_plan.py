@@ -35,13 +35,15 @@ from iotide_wire.striping import Layout, check_layout, parse_layout
 from iotide_wire.units import parse_bytes, parse_ratio
 
 MOST_ROUNDS: Final = 10
+MOST_FILL_RATIO: Final = 0.85
+"""The runner keeps a tenth of a run's bytes free, and ext4 5 % of a file system for root."""
 NO_OPTIONS: Final = "defaults"
 """A mount without options, as mount(8) writes it."""
 MountValue = bool | int | str
 
 Precondition = Literal["none", "discard", "fill"]
 """State of the disks before each make. `discard`: all blocks are discarded. `fill`: the file system is filled
-once and emptied, so that a flash disk has no unwritten blocks.
+to 85 % and emptied, so that a flash disk has no unwritten blocks.
 """
 
 
@@ -279,7 +281,7 @@ class ScratchPlan(Message):
     sync: Sync = Sync.WAIT
     precondition: Precondition = "none"
     fill_ratio: Annotated[
-        Annotated[float, Field(gt=0, le=0.95)] | None,
+        Annotated[float, Field(gt=0, le=MOST_FILL_RATIO)] | None,
         BeforeValidator(_ratio_of),
         Field(validation_alias=AliasChoices("fill_ratio", "fill")),
     ] = None

@@ -20,6 +20,7 @@ from iotide_server.agent_api.errors import (
     STALE_FENCE,
 )
 from iotide_server.agent_api.times import check_within, put_off, with_plausible_times
+from iotide_server.campaigns.scratch import making
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.heartbeats import IDLE_HEARTBEAT_SECONDS
@@ -141,6 +142,7 @@ def finish(  # noqa: PLR0913 - the parts of a result
     size_bytes = len(request.model_dump_json().encode())
     with INGEST_SECONDS.time():
         ending, new_series = _store(session, locked, request, now, size_bytes=size_bytes, limits=limits)
+    making.record_work(session, locked.run, request)
     runs.end_order(session, locked.run, locked.order, ending)
     results.count_day(session, node_id, size_bytes, new_series)
     subject = {"run_id": locked.run.id, "attempt_id": locked.order.attempt_id, "order_id": order_id, "node_id": node_id}

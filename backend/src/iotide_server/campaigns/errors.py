@@ -180,13 +180,10 @@ SCRATCH_SERVES = ErrorKind(422, "scratch_serves", field="scratch.serves", shows=
     "scratch.serves: {problem}", "{remedy}"
 )
 SCRATCH_RUN_FAILED = ErrorKind(409, "scratch_run_failed", field="run_id", shows="run_id").says(
-    "run {run_id} did not make the file system of this stage", "read its raw output for the reason"
+    "run {run_id} did not {does} the file system of this stage", "read its raw output for the reason"
 )
 SCRATCH_NOTHING_MADE = ErrorKind(409, "scratch_nothing_made", field="campaign_id", shows="").says(
     "nothing was made on the scratch set", "submit the campaign again"
-)
-SCRATCH_NOT_OFFERED = ErrorKind(422, "scratch_not_offered", field="{field}", shows="").says(
-    "{field}: no node does that on scratch disks", "{remedy}"
 )
 
 

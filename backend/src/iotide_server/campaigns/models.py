@@ -58,7 +58,8 @@ class CampaignStage(Base):
     ordinal: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     variant: Mapped[str]
     pause: Mapped[str | None]
-    # `make`: only makes the file system of the next stage on the scratch set; `clean`: only cleans the set
+    # `make`: only makes the file system of the next stage on the scratch set; `fill`: only fills it; `clean`: only
+    # cleans the set
     does: Mapped[str] = mapped_column(server_default="measure")
     scratch_set_id: Mapped[int | None] = mapped_column(ForeignKey(KnownSet.id, ondelete="SET NULL"))
     # `held` until previous stages have ended, `paused` until an operator confirms, then `open`
@@ -72,7 +73,7 @@ class CampaignStage(Base):
 
     __table_args__ = (
         CheckConstraint("state IN ('held', 'paused', 'open')", name="state"),
-        CheckConstraint("does IN ('measure', 'make', 'mount', 'clean')", name="does"),
+        CheckConstraint("does IN ('measure', 'make', 'fill', 'mount', 'clean')", name="does"),
         Index("ix_campaign_stage_held", "campaign_id", postgresql_where=text("state = 'held'")),
     )
 

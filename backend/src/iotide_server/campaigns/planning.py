@@ -30,6 +30,8 @@ from iotide_server.campaigns.planned import (
     PlannedRoom,
 )
 from iotide_server.campaigns.resolved import NodeTarget, ResolvedBlock, ResolvedPlan, ResolvedWorkload
+from iotide_server.campaigns.scratch.filling import fills_of
+from iotide_server.campaigns.scratch.making import fill_workload
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.errors import InvalidInputError
@@ -76,7 +78,9 @@ def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> Plann
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
     _check_agents(cluster, observers)
     if plan.scratch is not None:
-        clusters.node_named(session, cluster.id, plan.scratch.node, field="scratch.node")
+        node = clusters.node_named(session, cluster.id, plan.scratch.node, field="scratch.node")
+        if fills_of(plan.scratch):
+            fill_workload(session, node.id)
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(resolved, nodes, views)
     by_name = {node.name: node for node in [*nodes, *observers]}

@@ -19,7 +19,6 @@ from iotide_server.campaigns.models import (
     CellTarget,
 )
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
-from iotide_wire.measured import StepRole
 
 AnyRow = Row[Any]
 
@@ -159,8 +158,9 @@ def lock_campaign(session: Session, campaign_id: int) -> Campaign:
 
 def stages_of_cells(session: Session, campaign_id: int) -> dict[int, int]:
     """Return the stage by id of each cell of the matrix, in the order of the plan."""
-    is_maker = exists().where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.MAKER)
-    cells = select(Cell.id, Cell.stage).where(Cell.campaign_id == campaign_id, ~is_maker).order_by(Cell.ordinal)
+    own = (CampaignStage.campaign_id == Cell.campaign_id, CampaignStage.ordinal == Cell.stage)
+    prepares = exists().where(*own, CampaignStage.does != "measure")
+    cells = select(Cell.id, Cell.stage).where(Cell.campaign_id == campaign_id, ~prepares).order_by(Cell.ordinal)
     return {row.id: row.stage for row in session.execute(cells)}
 
 

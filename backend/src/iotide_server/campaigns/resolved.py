@@ -29,6 +29,7 @@ from iotide_server.campaigns.errors import (
 from iotide_server.campaigns.openings import check_window
 from iotide_server.campaigns.scratch.checks import check_clients, check_expansion, check_scratch
 from iotide_server.campaigns.scratch.expansion import UNKNOWN_SET, AnnouncedSet, Expansion, MadeStage, expand
+from iotide_server.campaigns.scratch.filling import fills_of
 from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.statistics.adaptive import LOOKS
@@ -186,13 +187,13 @@ class ResolvedPlan:
         )
 
     def stage_ordinal(self, number: int) -> int:
-        """Return the stored ordinal of a stage of the plan. On a scratch set, its make and mount are those before."""
-        return number * self.steps_per_stage
+        """Return the stored ordinal of a stage of the plan. On a scratch set, those that prepare it are before."""
+        return number if self.expansion is None else number * self.steps_per_stage
 
     @property
     def steps_per_stage(self) -> int:
-        """Return the stored stages of a stage of the plan: on a scratch set, also make, and mount on clients."""
-        return 1 if self.expansion is None else 3 if self.clients else 2
+        """Return the stored stages of a stage on a scratch set: make, fills, mount on clients, and measurement."""
+        return 2 + len(fills_of(self.plan.scratch)) + bool(self.clients)
 
     @cached_property
     def clients(self) -> Mapping[str, Sequence[str]]:

@@ -68,13 +68,14 @@ class RunCounts(Output):
 class Stage(Output):
     """State of the servers in which the whole matrix runs, or the work on a scratch set before it.
 
-    `does`: `measure` runs the matrix, `make` only makes the file system of the next stage, `clean` only removes it.
+    `does`: `measure` runs the matrix, `make` only makes the file system of the next stage, `fill` only fills it,
+    `mount` mounts its export on clients, `clean` only removes it.
     `state`: `held` until previous stages have ended, `paused` until an operator confirms, then `open`.
     """
 
     ordinal: int
     variant: Annotated[str, Field(examples=["ext3 data=journal"])]
-    does: Literal["measure", "make", "mount", "clean"]
+    does: Literal["measure", "make", "fill", "mount", "clean"]
     pause: Annotated[str | None, Field(description="What an operator must do and confirm first; null: nothing")]
     state: Literal["held", "paused", "open"]
     paused_at: datetime | None
@@ -83,7 +84,7 @@ class Stage(Output):
     runs: int
     ended: Annotated[int, Field(description="Number of its runs that have ended")]
     cancelled: Annotated[int, Field(description="Number of these that were cancelled")]
-    run_id: Annotated[int | None, Field(description="The run that makes or cleans; null in `measure`")]
+    run_id: Annotated[int | None, Field(description="The run that makes, fills, mounts or cleans; null in `measure`")]
     run_state: Annotated[RunState | None, Field(description="Its state")]
 
 

@@ -137,7 +137,8 @@ _CAMPAIGN_CELLS = text(
             FROM adaptive_cell WHERE cell_id = cell.id) AS adaptive
     FROM cell JOIN workload ON workload.id = cell.workload_id
     WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id
-      AND NOT EXISTS (SELECT FROM cell_node WHERE cell_id = cell.id AND step_role = 'maker')
+      AND NOT EXISTS (SELECT FROM campaign_stage WHERE campaign_stage.campaign_id = cell.campaign_id
+                      AND campaign_stage.ordinal = cell.stage AND does <> 'measure')
     ORDER BY cell.id LIMIT :limit
     """
 )

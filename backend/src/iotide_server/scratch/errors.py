@@ -22,7 +22,8 @@ SCRATCH_SET_EMPTY = ErrorKind(409, "scratch_set_empty", field="set_id", shows="s
     "scratch set {scratch_set} of {node} has no disks", "adopt disks on {node} with `iotide-agent scratch adopt`"
 )
 SCRATCH_SET_BUSY = ErrorKind(409, "scratch_set_busy", field="set_id", shows="scratch_set").says(
-    "{run_count} waiting or active runs use scratch set {scratch_set}", "cancel them or wait for them to end"
+    "campaign {campaign_id}, {campaign}, uses scratch set {scratch_set}; runs that have not ended: {run_count}",
+    "wait for it to end, or cancel it and wait until it has cleaned the set",
 )
 SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="mount_point").says(
     "nothing is mounted at {mount_point}, the mount point of scratch set {scratch_set}", "make its file system again"

@@ -1,9 +1,9 @@
 """SQL of scratch sets."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
@@ -36,6 +36,21 @@ def locked_set(session: Session, set_id: int) -> KnownSet | None:
 def locked_sets_of(session: Session, node_id: int) -> list[KnownSet]:
     statement = select(KnownSet).where(KnownSet.node_id == node_id).order_by(KnownSet.id).with_for_update()
     return list(session.scalars(statement, execution_options={"populate_existing": True}))
+
+
+def using_campaigns(session: Session, row: KnownSet) -> Sequence[Row[int, str, int]]:
+    """Return the campaigns with open runs that make, fill, load or clean the set, and the number of these."""
+    statement = text(
+        "SELECT campaign.id, campaign.name, count(*) AS run_count FROM run"
+        " JOIN cell ON cell.id = run.cell_id JOIN campaign ON campaign.id = run.campaign_id"
+        " WHERE run.cluster_id = :cluster_id AND run.state IN ('waiting', 'active') AND ("
+        "  EXISTS (SELECT FROM campaign_stage WHERE campaign_stage.campaign_id = cell.campaign_id"
+        "   AND campaign_stage.ordinal = cell.stage AND scratch_set_id = :set_id)"
+        "  OR EXISTS (SELECT FROM cell_target WHERE cell_id = cell.id AND target_id = :target_id)"
+        " ) GROUP BY campaign.id, campaign.name ORDER BY campaign.id"
+    )
+    values = {"cluster_id": row.cluster_id, "set_id": row.id, "target_id": row.target_id}
+    return session.execute(statement, values).all()
 
 
 def set_named(session: Session, cluster_id: int, node_name: str, name: str) -> KnownSet | None:

@@ -39,7 +39,7 @@ def enable_scratch_set(principal: Admin, session: Tx, now: Now, set_id: Id, body
 
 @router.post("/scratch-sets/{set_id}/disable", summary="Disable a scratch set", responses=errors(404, 409))
 def disable_scratch_set(principal: Admin, session: Tx, set_id: Id) -> ScratchSetOutput:
-    """Nothing may use it. Its target and its results stay. Refused while runs use it."""
+    """Nothing may use it. Its target and its results stay. Refused while a campaign uses it."""
     return service.disable(session, principal, set_id)
 
 

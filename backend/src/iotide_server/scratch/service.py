@@ -1,6 +1,6 @@
 """Announcements of scratch sets, and the decisions of admins about them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -31,7 +31,7 @@ from iotide_server.scratch.schemas import EnableInput, ScratchSetOutput
 from iotide_server.targets import made
 from iotide_server.targets.changes import MountChange
 from iotide_wire.facts import MountFacts
-from iotide_wire.scratch_sets import ScratchSet, ScratchState, identity_sha256
+from iotide_wire.scratch_sets import ScratchDisk, ScratchSet, ScratchState, identity_sha256
 
 _NFS: Final = frozenset({"nfs", "nfs4"})
 
@@ -85,11 +85,12 @@ def enable(session: Session, principal: Principal, set_id: int, wanted: EnableIn
 
 
 def disable(session: Session, principal: Principal, set_id: int) -> ScratchSetOutput:
-    """Raise SCRATCH_SET_NOT_FOUND, or SCRATCH_SET_BUSY while runs use it."""
+    """Raise SCRATCH_SET_NOT_FOUND, or SCRATCH_SET_BUSY until every campaign on it has ended and cleaned it."""
     row = _own_set(session, principal, set_id)
-    run_count = 0 if row.target_id is None else made.runs_of(session, row.target_id)
-    if run_count:
-        raise SCRATCH_SET_BUSY(scratch_set=row.name, run_count=run_count)
+    for using in repository.using_campaigns(session, row):
+        raise SCRATCH_SET_BUSY(
+            scratch_set=row.name, campaign=using.name, campaign_id=using.id, run_count=using.run_count
+        )
     before = _decision(row)
     if before is not None:
         row.disable()
@@ -177,15 +178,17 @@ def _node_name(session: Session, row: KnownSet) -> str:
     return repository.node_names(session, {row.node_id})[row.node_id]
 
 
+def shown_disks(disks: Iterable[ScratchDisk]) -> list[Json]:
+    """Return the disks as the audit log names them."""
+    return [{"id": disk.id, "serial": disk.serial, "wwn": disk.wwn, "size_bytes": disk.size_bytes} for disk in disks]
+
+
 def _decision(row: KnownSet) -> Json | None:
     if row.enabled_disks is None:
         return None
     return {
         "name": row.name,
-        "disks": [
-            {"id": disk.id, "serial": disk.serial, "wwn": disk.wwn, "size_bytes": disk.size_bytes}
-            for disk in row.approved_disks
-        ],
+        "disks": shown_disks(row.approved_disks),
         "allows_schedules": row.allows_schedules,
         "allows_tokens": row.allows_tokens,
         "target_id": row.target_id,

@@ -28,13 +28,15 @@ class Basis(StrEnum):
 
     RUNS = "runs"
     PAIRS = "pairs"
+    MAKES = "makes"
+    ONE_MAKE = "one_make"
     DAYS = "days"
     HISTORY = "history"
     WORKLOAD = "workload"
     ONE_DAY = "one_day"
 
 
-_SHARED: Final = frozenset({Basis.RUNS, Basis.PAIRS, Basis.DAYS})
+_SHARED: Final = frozenset({Basis.RUNS, Basis.PAIRS, Basis.MAKES, Basis.ONE_MAKE, Basis.DAYS})
 """Scatter within this answer; the others' comes from earlier campaigns and is not drawn towards each other."""
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from iotide_server.statistics.boards import CONFIDENCE, PRACTICAL_RATIO, Basis, Contrast, Tested, tested
 from iotide_server.statistics.days import FEWEST_DAYS, DayError
+from iotide_server.statistics.makes import FEWEST_MAKES
 from iotide_server.statistics.modes import Modes, two_modes
 from iotide_server.statistics.pairs import FEWEST_RANKED, signed_rank_interval
 from iotide_server.statistics.shrinkage import Scatter
@@ -22,6 +23,9 @@ from iotide_wire.units import format_distance, format_percent, format_shift
 
 MOST_EXACT_RUNS: Final = 60
 """On both sides together; beyond, the normal approximation shows the same digits."""
+
+
+_FEWEST: Final = {Basis.DAYS: FEWEST_DAYS, Basis.MAKES: FEWEST_MAKES}
 
 
 class Verdict(StrEnum):
@@ -48,7 +52,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Values of independent runs of A and B; with PAIRS, neighbours at the same index; with DAYS, medians of days."""
+    """Values of independent runs of A and B.
+
+    With PAIRS, neighbours at the same index; with MAKES, means of makes; with DAYS, medians of days.
+    """
 
     a: Sequence[float]
     b: Sequence[float]
@@ -129,7 +136,7 @@ def _without_test(one: Sides) -> Comparison | None:
         return of_one(Verdict.NO_RATIO)
     if count < FEW_RUNS:
         return of_one(Verdict.ONE_RUN)
-    if count < (FEWEST_DAYS if one.basis is Basis.DAYS else ENOUGH_RUNS):
+    if count < _FEWEST.get(one.basis, ENOUGH_RUNS):
         return of_one(Verdict.FEW_RUNS, median_ratio=_median_ratio(one))
     modes = one.modes or (two_modes(one.a), two_modes(one.b))
     return of_one(Verdict.TWO_MODES, modes_a=modes[0], modes_b=modes[1]) if any(modes) else None
@@ -281,6 +288,8 @@ def _basis_words(found: Comparison) -> str:
 _OF_BASIS: Final = {
     Basis.RUNS: "error from the scatter of runs on one day",
     Basis.PAIRS: "error from {count} pairs of neighbouring runs",
+    Basis.MAKES: "error from the means of {count} makes",
+    Basis.ONE_MAKE: "error from the scatter of runs on one make each: the make may be the cause",
     Basis.DAYS: "error from the medians of {count} days",
     Basis.ONE_DAY: "measured on one day each: the day may be the cause",
 }

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import exp, sqrt
 from statistics import NormalDist, median
-from typing import Final
+from typing import Any, Final
 
 from iotide_server.statistics.boards import CONFIDENCE
 from iotide_server.statistics.summary import ENOUGH_RUNS
@@ -26,11 +26,11 @@ class TimedRun:
     value: float
 
 
-def neighbours(a: Mapping[int, TimedRun], b: Mapping[int, TimedRun]) -> tuple[list[float], list[float]] | None:
+def neighbours(a: Mapping[Any, TimedRun], b: Mapping[Any, TimedRun]) -> tuple[list[float], list[float]] | None:
     """Return the values of both sides by repeat; None unless most repeats took turns and at least four have both.
 
     Args:
-        a: runs of a cell by repeat.
+        a: runs of a cell by repeat, or by make and repeat.
         b: those of another cell of the same campaign.
     """
     repeats = sorted(a.keys() & b.keys())

@@ -60,11 +60,6 @@ def names_of(session: Session, target_ids: set[int]) -> Mapping[int, str]:
     return repository.named_living(session, target_ids)
 
 
-def runs_of(session: Session, target_id: int) -> int:
-    """Return the number of waiting and active runs that load the target."""
-    return repository.runs_that_load(session, target_id)
-
-
 def _create(session: Session, principal: Principal, place: MadePlace, name: str, now: datetime) -> Target:
     created = Target(
         cluster_id=place.cluster_id, name=name, path=place.mount_point, scope="node", owner_id=principal.user_id

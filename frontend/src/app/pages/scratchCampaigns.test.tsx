@@ -96,6 +96,7 @@ it("says how to adopt disks where there is no set, and who enables one that is n
 });
 
 const STAGE = { pause: null, paused_at: null, opened_at: null, confirmed_by: null, state: "open" };
+const FILLED = "single / ext4 / default / noatime / fill 80 %";
 const RAID = "raid5 4x64K / xfs / aligned / noatime";
 
 it("shows the steps of a campaign with their runs, and names a failed make and its cancelled runs", async () => {
@@ -106,9 +107,20 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
     { ...measured, ordinal: 2, variant: "single / xfs / default / noatime", ended: 1, cancelled: 0 },
     { ...made, ordinal: 3, variant: RAID, run_id: 12, run_state: "failed" },
     { ...measured, ordinal: 4, variant: RAID, ended: 4, cancelled: 4 },
-    { ...made, ordinal: 5, does: "mount", variant: RAID, run_id: 14, run_state: "failed" },
-    { ...measured, ordinal: 6, variant: RAID, ended: 2, cancelled: 2 },
-    { ...made, ordinal: 7, does: "clean", variant: "clean", run_id: 13, run_state: "waiting", state: "held" },
+    { ...made, ordinal: 5, variant: FILLED, run_id: 14, run_state: "finished" },
+    { ...made, ordinal: 6, does: "fill", variant: FILLED, run_id: 15, run_state: "failed" },
+    { ...measured, ordinal: 7, variant: FILLED, ended: 4, cancelled: 4 },
+    { ...made, ordinal: 8, does: "mount", variant: RAID, run_id: 16, run_state: "failed" },
+    { ...measured, ordinal: 9, variant: RAID, ended: 2, cancelled: 2 },
+    {
+      ...made,
+      ordinal: 10,
+      does: "clean",
+      variant: "clean",
+      run_id: 13,
+      run_state: "waiting",
+      state: "held",
+    },
   ];
   const campaign = {
     ...{ id: 9, name: "below", cluster_id: 1, cluster_name: "hpc1", owner: "grace", state: "active", stages },
@@ -129,9 +141,11 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
   expect(table.getByRole("row", { name: /^Clean the disks later/ })).toBeInTheDocument();
   expect(table.getByRole("link", { name: "run 12" })).toHaveAttribute("href", "/runs/12");
   expect(screen.getByText(`${RAID} was not made; 4 runs on it were cancelled.`)).toBeInTheDocument();
-  expect(table.getByRole("row", { name: /^Mount on the clients not mounted run 14/ })).toBeInTheDocument();
+  expect(table.getByRole("row", { name: /^Mount on the clients not mounted run 16/ })).toBeInTheDocument();
   expect(screen.getByText(/was not mounted on the clients; 2 runs on it were cancelled/)).toBeInTheDocument();
-  expect(screen.getByText(/^Each file system is made once/)).toBeInTheDocument();
+  expect(table.getByRole("row", { name: /^Fill single .* not filled run 15/ })).toBeInTheDocument();
+  expect(screen.getByText(`${FILLED} was not filled; 4 runs on it were cancelled.`)).toBeInTheDocument();
+  expect(screen.getByText(/^One make each/)).toBeInTheDocument();
 });
 
 const STRIPES = {

@@ -22,7 +22,7 @@ export function ScratchSteps({ campaign }: { campaign: Campaign }) {
     >
       <Stack gap="sm">
         {campaign.plan?.scratch?.rounds === 1 && (
-          <Hint>{t`Each file system is made once: all repeats on it share one allocation of its blocks.`}</Hint>
+          <Hint>{t`One make each: all repeats on a file system share one allocation of its blocks.`}</Hint>
         )}
         {failed.length > 0 && <Failures failed={failed} />}
         <StepTable steps={steps} />
@@ -56,11 +56,12 @@ function failureOf({ stage, measured }: ScratchStep): string {
   if (!measured) return t`The disks were not cleaned. The page of their node says why, and what to do.`;
   const { cancelled } = measured;
   const { does, variant } = stage;
-  const failed = does === "mount" ? t`${variant} was not mounted on the clients` : t`${variant} was not made`;
-  if (cancelled === 0) return `${failed}.`;
+  const failed = { fill: t`${variant} was not filled`, mount: t`${variant} was not mounted on the clients` };
+  const words = does === "fill" || does === "mount" ? failed[does] : t`${variant} was not made`;
+  if (cancelled === 0) return `${words}.`;
   return cancelled === 1
-    ? t`${failed}; 1 run on it was cancelled.`
-    : t`${failed}; ${cancelled} runs on it were cancelled.`;
+    ? t`${words}; 1 run on it was cancelled.`
+    : t`${words}; ${cancelled} runs on it were cancelled.`;
 }
 
 function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
@@ -94,7 +95,8 @@ function StepTable({ steps }: { steps: readonly ScratchStep[] }) {
 
 function nameOf({ does, variant }: ScratchStep["stage"]): string {
   if (does === "mount") return t`Mount on the clients`;
-  return does === "clean" ? t`Clean the disks` : variant;
+  if (does === "clean") return t`Clean the disks`;
+  return does === "fill" ? t`Fill ${variant}` : variant;
 }
 
 function runsOf({ runs, ended, cancelled }: NonNullable<ScratchStep["measured"]>): string {

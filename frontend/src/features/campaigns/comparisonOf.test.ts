@@ -11,6 +11,14 @@ it.each([
   ["two targets", { targets: ["disk", "shm"] }],
   ["two nodes, each on its own", { nodes: ["n1", "n2"] }],
   ["stages", { stages: [{ variant: "before" }, { variant: "after" }] }],
+  [
+    "layouts that a node makes",
+    { scratch: { layouts: ["single", "raid1 2"], filesystems: [{ type: "xfs" }] } },
+  ],
+  [
+    "modes of a journal",
+    { scratch: { layouts: ["single"], filesystems: [{ data: ["ordered", "journal"] }] } },
+  ],
   ["numbers of nodes", { nodes: ["n1", "n2"], nodes_at_once: [1, 2] }],
   ["a swept option", { workloads: [{ workload: "dd", sweep: { block_size_bytes: [1, 2] } }] }],
   ["targets of one workload", { workloads: [{ workload: "dd", targets: ["disk", "shm"] }] }],

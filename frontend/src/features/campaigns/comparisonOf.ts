@@ -11,8 +11,11 @@ export function comparisonOf({ id, plan, previous_campaign_id: previous }: Compa
   return previous ? { a: previous, b: id } : { b: id };
 }
 
-/** Check that the plan varies targets, nodes, stages or options. */
+/** Check that the plan varies targets, nodes, stages, file systems that nodes make, or options. */
 export function hasSides(plan: Campaign["plan"]): boolean {
+  const { layouts = [], filesystems = [], options = [], mount = [] } = plan.scratch ?? {};
+  const modes = filesystems.flatMap(({ data }) => data ?? []);
+  if ([layouts, filesystems, options, mount, modes].some(({ length }) => length > 1)) return true;
   const isSpread = plan.workloads.some(({ workload, targets }, place) =>
     plan.workloads
       .slice(place + 1)

@@ -71,6 +71,20 @@ it("shows the mount on clients as a step between a make and its measurements", (
   expect(stepsOf([mount("active"), STAGE])[0]?.state).toBe("mounting");
 });
 
+it.each([
+  { run_state: "waiting", state: "queued" },
+  { run_state: "active", state: "filling" },
+  { run_state: "finished", state: "filled" },
+  { run_state: "failed", state: "not_filled" },
+  { run_state: "cancelled", state: "cancelled" },
+] as const)("a fill that is $run_state is $state, in the round of its make", ({ run_state, state }) => {
+  const fill: Stage = { ...make(run_state), does: "fill" };
+  expect(stepsOf([make("finished"), fill, STAGE])).toMatchObject([
+    { round: 1, state: "made", measured: STAGE },
+    { round: 1, state, measured: STAGE },
+  ]);
+});
+
 it("has no steps for stages that an operator prepares", () => {
   expect(stepsOf([STAGE, { ...STAGE, ordinal: 2, pause: "Reformat the target." }])).toEqual([]);
 });

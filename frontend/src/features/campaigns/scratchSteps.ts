@@ -1,13 +1,13 @@
-/** Stages of a campaign on scratch disks as steps: make a file system, mount it on clients, measure, and clean. */
+/** Stages of a campaign on scratch disks as steps: make, fill, mount on clients, measure, and clean at the end. */
 
 import { t } from "@lingui/core/macro";
 import type { MantineColor } from "@mantine/core";
 import type { Stage } from "@/api/types";
 
 export interface ScratchStep {
-  /** The stage that makes the file system, mounts it on clients, or cleans the set. */
+  /** The stage that makes or fills the file system, mounts it on clients, or cleans the set. */
   readonly stage: Stage;
-  /** Runs on what was made; undefined for the cleaning. */
+  /** Runs on what was made or filled; undefined for the cleaning. */
   readonly measured: Stage | undefined;
   /** From 1; how often the variant was made before, plus one. */
   readonly round: number;
@@ -26,6 +26,9 @@ export const STEP_WORDS = {
   queued: { word: t`queued`, color: "gray" },
   making: { word: t`making`, color: "tide" },
   made: { word: t`made`, color: "tide" },
+  filling: { word: t`filling`, color: "tide" },
+  filled: { word: t`filled`, color: "tide" },
+  not_filled: { word: t`not filled`, color: "red" },
   open: { word: t`open`, color: "tide" },
   ended: { word: t`ended`, color: "green" },
   not_made: { word: t`not made`, color: "red" },
@@ -44,31 +47,27 @@ export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
   const rounds = new Map<string, number>();
   return stages.flatMap((stage, index) => {
     if (stage.does === "measure") return [];
-    const round = (rounds.get(stage.variant) ?? 0) + (stage.does === "mount" ? 0 : 1);
+    const round =
+      (rounds.get(stage.variant) ?? 0) + (stage.does === "fill" || stage.does === "mount" ? 0 : 1);
     rounds.set(stage.variant, round);
     const measured =
-      stage.does === "clean" ? undefined : stages[index + (stages[index + 1]?.does === "mount" ? 2 : 1)];
-    return { stage, measured, round, state: stateOf(stage, stage.does, measured) };
+      stage.does === "clean" ? undefined : stages.slice(index).find(({ does }) => does === "measure");
+    return { stage, measured, round, state: stateOf(stage, measured) };
   });
 }
 
-const ACTIVE = { make: "making", mount: "mounting", clean: "cleaning" } as const;
-const FAILED = { make: "not_made", mount: "not_mounted", clean: "not_cleaned" } as const;
+const STATES = {
+  make: { active: "making", failed: "not_made" },
+  fill: { active: "filling", finished: "filled", failed: "not_filled" },
+  mount: { active: "mounting", finished: "mounted", failed: "not_mounted" },
+  clean: { active: "cleaning", finished: "cleaned", failed: "not_cleaned" },
+} as const;
 
-function stateOf(stage: Stage, does: keyof typeof ACTIVE, measured: Stage | undefined): StepState {
-  switch (stage.run_state) {
-    case "active":
-      return ACTIVE[does];
-    case "finished":
-      if (does === "make") return measuredState(measured);
-      return does === "mount" ? "mounted" : "cleaned";
-    case "failed":
-      return FAILED[does];
-    case "cancelled":
-      return "cancelled";
-    default:
-      return stage.state === "open" ? "queued" : "later";
-  }
+function stateOf({ does, state, run_state }: Stage, measured: Stage | undefined): StepState {
+  const states: Partial<Record<string, StepState>> = does === "measure" ? {} : STATES[does];
+  if (run_state === "cancelled") return "cancelled";
+  if (run_state === "finished") return states.finished ?? measuredState(measured);
+  return states[run_state ?? ""] ?? (state === "open" ? "queued" : "later");
 }
 
 function measuredState(measured: Stage | undefined): StepState {

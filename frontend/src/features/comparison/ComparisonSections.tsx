@@ -133,6 +133,7 @@ function Answer({ compared, children }: { readonly compared: Compared; readonly 
         </Alert>
       )}
       <OneDayNotice compared={compared} />
+      <OneMakeNotice compared={compared} />
     </>
   );
 }
@@ -197,6 +198,17 @@ function OneDayNotice({ compared: { rows } }: { readonly compared: Compared }) {
   return (
     <Alert color="orange">
       {t`Some numbers were measured on one day each. The day may be the cause of a difference, so they get no verdict. Repeat the campaigns on other days, or spread the repeats over days.`}
+    </Alert>
+  );
+}
+
+/** Once for all numbers: their intervals do not cover the luck of a make. */
+function OneMakeNotice({ compared: { rows } }: { readonly compared: Compared }) {
+  const verdicts = rows.flatMap(({ metrics }) => metrics.flatMap((metric) => metric.verdicts));
+  if (!verdicts.some((one) => one?.basis === "one_make")) return null;
+  return (
+    <Alert color="orange">
+      {t`One make each: some file systems were made once. The make may be the cause of a difference. Use more rounds in the plan.`}
     </Alert>
   );
 }

@@ -2,9 +2,10 @@
 
 Usage: fill_files.py DIRECTORY FILES FILE_BYTES USED_PERCENT FREE_BYTES COMMAND...
 
-COMMAND gets `of=FILE` as an additional argument. It ends after FILES files, or before a file that would leave more
-than USED_PERCENT used or fewer than FREE_BYTES free. Prints one line of JSON per file, and one with the reason for
-the end. Exits with 1 at the command's first failure. Runs with `python -I -S`.
+Makes DIRECTORY if it does not exist, and removes the files of an earlier call. COMMAND gets `of=FILE` as an additional
+argument. It ends after FILES files, or before a file that would leave more than USED_PERCENT used or fewer than
+FREE_BYTES free. Prints one line of JSON per file, and one with the reason for the end. Exits with 1 at the command's
+first failure. Runs with `python -I -S`.
 """
 
 import json
@@ -12,7 +13,10 @@ import os
 import subprocess
 import sys
 import time
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_PREFIX: Final = "fill-"
 
 
 class FillLimits(NamedTuple):
@@ -35,6 +39,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _fill(directory: str, command: list[str], limits: FillLimits) -> int:
+    Path(directory).mkdir(mode=0o700, exist_ok=True)
+    for earlier in Path(directory).glob(f"{_PREFIX}*"):
+        earlier.unlink()
     for number in range(1, limits.files + 1):
         used, free, total = _space(directory)
         is_full = (used + limits.file_bytes) * 100 > limits.used_percent * total
@@ -42,7 +49,7 @@ def _fill(directory: str, command: list[str], limits: FillLimits) -> int:
             return _end("share" if is_full else "reserve", number - 1, directory)
         started = time.monotonic()
         done = subprocess.run(
-            [*command, f"of={directory}/fill-{number:06d}"],
+            [*command, f"of={directory}/{_PREFIX}{number:06d}"],
             capture_output=True,
             text=True,
             errors="replace",

@@ -21,6 +21,7 @@ from iotide_agent.workloads.base import (
     OutputRefusedError,
     Parsed,
     Place,
+    PlanRefusedError,
     Sample,
     Step,
     StepOutcome,
@@ -54,7 +55,8 @@ from iotide_wire.expressions import (
     evaluate,
 )
 from iotide_wire.measured import Answer, FlagCode
-from iotide_wire.units import GIB, MIB, Unit, format_bytes, format_seconds
+from iotide_wire.scratch_sets import MOUNT_ROOT
+from iotide_wire.units import GIB, MIB, Unit, format_bytes, format_percent, format_seconds
 
 
 class _Line(BaseModel):
@@ -105,6 +107,11 @@ SPARE_RATIO: Final = 0.12
 MEANWHILE_RATIO: Final = 0.02
 """Share of the needed space that others may use before the run checks the target's reserve again."""
 
+KEPT: Final = ".iotide-filled"
+"""Directory on a scratch disk with the files that stay. The search for orphaned directories skips hidden ones."""
+TOLERATED_RATIO: Final = 0.01
+"""Share of the target by which kept files may miss their level."""
+
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 _TENTH: Final = 10
@@ -124,6 +131,8 @@ class FillOptions(Options):
     """Number of files after which the run ends in any case."""
     reserve_bytes: Bytes = Field(default=GIB, ge=0, le=2**60, title="Reserved space")
     """Space of the target that always stays free; never less than the target's own reserve."""
+    keep: bool = Field(default=False, title="Keep files")
+    """Leave the files there after the run. Only on scratch disks, whose next make or cleaning removes them."""
 
 
 _FREE: Final = Option.of(TARGET_FREE)
@@ -200,13 +209,20 @@ class FillWorkload(Workload[FillOptions]):
         operands = (f"bs={options.block_size_bytes}", f"count={options.file_size_bytes}")
         command = write_argv(options.data, operands, options.flush, direct=_is_direct(options, place))
         files = _planned_files(options, place)
+        if options.keep:
+            _check_keeping(options, place, files)
         free_bytes = max(options.reserve_bytes, place.reserve_bytes)
-        limits = (files, options.file_size_bytes, options.fill_percent, free_bytes)
+        # A repeated attempt replaces the kept files, so the free space does not limit their number.
+        limits = (
+            options.file_count if options.keep else files,
+            *(options.file_size_bytes, options.fill_percent, free_bytes),
+        )
+        directory = place.directory.parent / KEPT if options.keep else place.directory
         return in_turn(
             Step(
                 name="fill",
                 phase=f"filling with up to {files:,} files of {format_bytes(options.file_size_bytes)}",
-                argv=(sys.executable, "-I", "-S", str(_LOAD), str(place.directory), *map(str, limits), *command),
+                argv=(sys.executable, "-I", "-S", str(_LOAD), str(directory), *map(str, limits), *command),
                 target_id=place.target_id,
                 bytes_moved=files * options.file_size_bytes,
                 before=Before.SYNC,
@@ -215,7 +231,7 @@ class FillWorkload(Workload[FillOptions]):
                 ),
                 is_even=True,
                 threads=2 if options.data == "random" else 1,
-                direct_files=(place.directory,) if _is_direct(options, place) else (),
+                direct_files=(directory,) if _is_direct(options, place) else (),
             )
         )
 
@@ -259,6 +275,19 @@ class _Written:
 
 def _is_direct(options: FillOptions, place: Place) -> bool:
     return options.flush == "direct" and place.direct_works
+
+
+def _check_keeping(options: FillOptions, place: Place, files: int) -> None:
+    """Raise PlanRefusedError on other disks, and if limits of space end the files below their level."""
+    if not place.directory.is_relative_to(MOUNT_ROOT):
+        raise PlanRefusedError(f"keep: files stay only on scratch disks, below {MOUNT_ROOT}; set keep to false")
+    used_bytes = place.total_bytes - place.free_bytes + files * options.file_size_bytes
+    wanted_ratio, reached_ratio = options.fill_percent / 100, used_bytes / place.total_bytes
+    if reached_ratio < wanted_ratio - TOLERATED_RATIO:
+        raise PlanRefusedError(
+            f"fill: only {format_percent(reached_ratio)} of the file system can be filled instead of "
+            f"{format_percent(wanted_ratio)}; fill less, or lower the target's reserve"
+        )
 
 
 def _planned_files(options: FillOptions, place: Place) -> int:

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import structlog
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, User
-from iotide_server.accounts.roles.principal import Principal
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Json, after_commit
 
 _log = structlog.get_logger(__name__)
@@ -41,6 +42,15 @@ def record(session: Session, principal: Principal, action: Action) -> None:
     session.add(entry)
     logged = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
     after_commit(session, lambda: _log.info(action.name, **logged))
+
+
+def actor_of(session: Session, name: str, subject_kind: str, subject_id: int) -> Principal | None:
+    """Return who did something, without rights, for an action that follows from it; None if its entry is gone."""
+    same = (AuditEntry.action == name, AuditEntry.subject_kind == subject_kind, AuditEntry.subject_id == subject_id)
+    found = session.scalar(select(AuditEntry).where(*same).order_by(AuditEntry.id).limit(1))
+    if found is None:
+        return None
+    return Principal(PrincipalKind(found.principal_kind), found.principal_id, found.principal_name)
 
 
 def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from iotide_server.campaigns.scratch.expansion import MadeStage
+from iotide_server.campaigns.scratch.filling import fills_of
 from iotide_wire.geometry import capacity_bytes, data_disks
 from iotide_wire.scratch_plan import ScratchPlan
 from iotide_wire.scratch_vocabulary import EXT, LayoutKind, MdLevel, Sync
@@ -62,8 +63,7 @@ def make_seconds(scratch: ScratchPlan, stage: MadeStage, rates: DiskRates) -> Ma
     rate = disk_rate * data_disks(layout)
     if stage.make.fs.type in EXT:
         mkfs += (size_bytes * INODE_TABLE_RATIO + min(LARGEST_JOURNAL_BYTES, size_bytes / 64)) / rate
-    filled_ratio = (scratch.fill_ratio or 0.0) + (1.0 if scratch.precondition == "fill" else 0.0)
-    fill = filled_ratio * size_bytes / rate
+    fill = sum(one.ratio for one in fills_of(scratch)) * size_bytes / rate
     has_layers = layout.kind not in {LayoutKind.SINGLE, LayoutKind.BTRFS}
     return MakeSeconds(
         assemble=ASSEMBLE_SECONDS * (1 + (layout.kind is LayoutKind.LVM_MD)) if has_layers else 0.0,

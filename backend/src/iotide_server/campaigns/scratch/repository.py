@@ -7,16 +7,30 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 
-def runs_before(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[Any]]:
-    """Return id, state, end and verb of the runs that prepare a stage's mounts; none if an operator does."""
+def preparing_runs(session: Session, campaign_id: int, ordinal: int) -> Sequence[Row[Any]]:
+    """Return the runs that make, fill and mount a stage's file system, in order; none if an operator prepares it."""
     statement = text(
-        "SELECT run.id, run.state, run.ended_at, campaign_stage.does FROM campaign_stage"
-        " JOIN cell ON cell.campaign_id = campaign_stage.campaign_id AND cell.stage = campaign_stage.ordinal"
+        "SELECT run.id, run.state, run.ended_at, preparing.does FROM campaign_stage AS preparing"
+        " JOIN cell ON cell.campaign_id = preparing.campaign_id AND cell.stage = preparing.ordinal"
         " JOIN run ON run.cell_id = cell.id"
-        " WHERE campaign_stage.campaign_id = :campaign_id AND campaign_stage.ordinal = :ordinal - 1"
-        " AND campaign_stage.does IN ('make', 'mount') ORDER BY run.id"
+        " WHERE preparing.campaign_id = :campaign_id AND preparing.ordinal < :ordinal"
+        " AND preparing.does IN ('make', 'fill', 'mount') AND preparing.ordinal >= ("
+        "  SELECT max(ordinal) FROM campaign_stage"
+        "  WHERE campaign_id = :campaign_id AND ordinal < :ordinal AND does = 'make'"
+        " ) ORDER BY preparing.ordinal, run.id"
     )
     return session.execute(statement, {"campaign_id": campaign_id, "ordinal": ordinal}).all()
+
+
+def work_of(session: Session, cell_id: int) -> Row[Any] | None:
+    """Return set, work and variant of a cell that makes or cleans; None for every other one."""
+    statement = text(
+        "SELECT scratch_set_id, does, campaign_stage.variant FROM cell"
+        " JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id"
+        "  AND campaign_stage.ordinal = cell.stage AND does IN ('make', 'clean')"
+        " WHERE cell.id = :cell_id AND scratch_set_id IS NOT NULL"
+    )
+    return session.execute(statement, {"cell_id": cell_id}).one_or_none()
 
 
 def cleaning_runs(session: Session, campaign_id: int) -> Sequence[int]:

@@ -4,7 +4,6 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.campaigns.errors import SCRATCH_NOT_OFFERED
 from iotide_server.campaigns.resolved import ResolvedPlan, resolve
 from iotide_server.campaigns.scratch.expansion import AnnouncedSet
 from iotide_server.clusters import service as clusters
@@ -13,7 +12,6 @@ from iotide_server.scratch.errors import SCRATCH_NOT_ENABLED, SCRATCH_SET_UNKNOW
 from iotide_server.scratch.models import KnownSet
 from iotide_server.scratch.permission import Use, may_use
 from iotide_wire.plan import CampaignPlan
-from iotide_wire.scratch_plan import ScratchPlan
 
 
 def resolve_plan(
@@ -22,7 +20,6 @@ def resolve_plan(
     """Resolve a plan, and return its scratch set if it has a block `scratch`; raise as `resolve` and `set_of`."""
     if plan.scratch is None:
         return resolve(plan), None
-    _check_offered(plan.scratch)
     found, target_name = set_of(session, principal, plan, is_scheduled=is_scheduled)
     known = AnnouncedSet([disk.size_bytes for disk in found.present.disks], target_name=target_name)
     return resolve(_on_target(plan, plan.scratch.place, target_name), known), found
@@ -48,13 +45,6 @@ def set_of(session: Session, principal: Principal, plan: CampaignPlan, *, is_sch
     if target_name is None:
         raise SCRATCH_NOT_ENABLED(scratch_set=found.name, node=node.name)
     return found, target_name
-
-
-def _check_offered(scratch: ScratchPlan) -> None:
-    """Raise SCRATCH_NOT_OFFERED for what a plan can say, but no node does."""
-    if scratch.fill_ratio is not None or scratch.precondition == "fill":
-        field = "scratch.precondition" if scratch.fill_ratio is None else "scratch.fill_ratio"
-        raise SCRATCH_NOT_OFFERED(field=field, remedy="remove it, and add the workload fill to workloads")
 
 
 def _on_target(plan: CampaignPlan, written: str, target_name: str) -> CampaignPlan:

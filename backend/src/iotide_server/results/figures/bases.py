@@ -21,6 +21,7 @@ from iotide_server.statistics.days import (
     pooled_scatter,
     scatter_of,
 )
+from iotide_server.statistics.makes import FEWEST_MAKES, make_means
 from iotide_server.statistics.pairs import TimedRun, neighbours
 from iotide_server.statistics.summary import ENOUGH_RUNS
 
@@ -33,6 +34,7 @@ class MeasuredRunValue:
     # None: unknown
     repeat: int | None
     started_at: datetime | None
+    make: int | None = None  # of the file system that a node made for it, in its campaign
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,18 @@ class MeasuredSide:
         return starts if len(starts) == len(self.runs) else None
 
     @property
-    def by_repeat(self) -> dict[int, TimedRun]:
+    def makes(self) -> set[int | None]:
+        return {run.make for run in self.runs}
+
+    @property
+    def means(self) -> list[float]:
+        """Return the mean of each make; empty for file systems that no node made."""
+        return make_means([run.make for run in self.runs], self.values)
+
+    @property
+    def by_repeat(self) -> dict[tuple[int | None, int], TimedRun]:
         return {
-            run.repeat: TimedRun(run.started_at, run.value)
+            (run.make, run.repeat): TimedRun(run.started_at, run.value)
             for run in self.runs
             if run.repeat is not None and run.started_at is not None
         }
@@ -72,8 +83,9 @@ Compared = tuple[MeasuredSide, MeasuredSide]
 def with_bases(session: Session, compared: Sequence[Compared]) -> list[Sides]:
     """Return the sides with the basis of their comparison.
 
-    In order of preference: neighbouring runs of one campaign; medians of at least three days; runs, if of one day;
-    earlier days of the series; earlier days of the workload on the cluster.
+    In order of preference: neighbouring runs of one campaign, on the same makes; means of makes of one campaign;
+    medians of at least three days; means of makes or runs, if of one day; earlier days of the series; earlier days of
+    the workload on the cluster.
     """
     additions = bases_queries.additions(session, {side.cell_id for pair in compared for side in pair})
     found = [replace(_by_time(*pair), looks=_looks(pair, additions)) for pair in compared]
@@ -95,17 +107,28 @@ def _looks(pair: Compared, additions: Mapping[int, int]) -> int:
 
 def _by_time(a: MeasuredSide, b: MeasuredSide) -> Sides:
     """Return the basis that the runs themselves allow; ONE_DAY for sides of different days."""
-    if a.campaign_id == b.campaign_id:
+    is_of_one = a.campaign_id == b.campaign_id
+    is_same = is_of_one and a.makes == b.makes
+    if is_same:
         taken_in_turns = neighbours(a.by_repeat, b.by_repeat)
         if taken_in_turns is not None:
             return Sides(*taken_in_turns, Basis.PAIRS)
     of_runs = Sides(a.values, b.values)
-    if a.starts is None or b.starts is None:
-        return of_runs
+    found = of_runs if is_same else _by_makes(a, b)
+    # Makes of one campaign follow each other, for days with large disks.
+    if a.starts is None or b.starts is None or (is_of_one and not is_same):
+        return found
     days = [day_medians(starts, side.values) for side, starts in ((a, a.starts), (b, b.starts))]
     if min(map(len, days)) >= FEWEST_DAYS:
         return Sides(days[0], days[1], Basis.DAYS)
-    return of_runs if are_of_one_day(a.starts, b.starts) else replace(of_runs, basis=Basis.ONE_DAY)
+    return found if are_of_one_day(a.starts, b.starts) else replace(of_runs, basis=Basis.ONE_DAY)
+
+
+def _by_makes(a: MeasuredSide, b: MeasuredSide) -> Sides:
+    of_a, of_b = a.means, b.means
+    if min(len(of_a), len(of_b)) >= FEWEST_MAKES:
+        return Sides(of_a, of_b, Basis.MAKES)
+    return Sides(a.values, b.values, Basis.ONE_MAKE if of_a or of_b else Basis.RUNS)
 
 
 class _History:

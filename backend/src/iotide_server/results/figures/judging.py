@@ -12,9 +12,9 @@ from iotide_server.statistics.comparison import Comparison, Verdict
 class Judgement(Output):
     """B relative to A.
 
-    `ratio` has a 95 % interval: the exact one of Hodges and Lehmann (`runs`, `days`, `one_day`) or of signed ranks
-    (`pairs`) where there are enough runs, else that of the t-test. Both are null below four runs, with two modes, or
-    for values of 0 or less.
+    `ratio` has a 95 % interval: the exact one of Hodges and Lehmann, or of signed ranks (`pairs`), where there are
+    enough runs, else that of the t-test. Both are null below four runs or two makes, with two modes, or for values of
+    0 or less.
 
     All values of this answer that describe whole runs are judged together, at a false discovery rate of 5 %. `higher`,
     `lower` and `below_practical` are discoveries.
@@ -34,7 +34,8 @@ class Judgement(Output):
         Basis,
         Field(
             description=(
-                "Scatter behind interval and p: runs of one day, neighbouring runs of a campaign, medians of days, "
+                "Scatter behind interval and p: runs of one day, neighbouring runs of a campaign, means of makes, runs "
+                "on one make each, medians of days, "
                 "earlier days of the series, or of the workload on the cluster; `one_day`: of one day each, and the "
                 "day-to-day scatter is unknown"
             )

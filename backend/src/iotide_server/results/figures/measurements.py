@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from statistics import median
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import Query
 from sqlalchemy import text
@@ -63,6 +63,8 @@ _CELLS = text(
     FROM cell JOIN workload ON workload.id = cell.workload_id
     WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id
       AND (CAST(:workload AS text) IS NULL OR workload.name = :workload)
+      AND NOT EXISTS (SELECT FROM campaign_stage WHERE campaign_stage.campaign_id = cell.campaign_id
+                      AND campaign_stage.ordinal = cell.stage AND does <> 'measure')
     ORDER BY cell.id LIMIT :limit
     """
 )
@@ -207,17 +209,30 @@ def _measurement(target_id: int | None, numbers: Sequence[_Number], target_names
     by_run: dict[int, list[float]] = defaultdict(list)
     for number in numbers:
         by_run[number.run_id].append(number.value)
-    values = {run_id: median(own) for run_id, own in by_run.items()}
-    summary = summarize(list(values.values()))
     return Measurement(
         labels=dict(numbers[0].labels),
         target_name=None if target_id is None else target_names[str(target_id)],
-        n=summary.run_count,
-        median=summary.median,
-        low=summary.low,
-        high=summary.high,
-        tier=tier(summary.run_count),
+        **_summary({run_id: median(own) for run_id, own in by_run.items()}),
         flags=sorted(frozenset().union(*(number.flags for number in numbers))),
-        run_ids=list(values),
-        values=list(values.values()),
     )
+
+
+def joined(parts: Sequence[Measurement]) -> Measurement:
+    """Return one number of several cells as that of all their runs."""
+    values = {run_id: value for part in parts for run_id, value in zip(part.run_ids, part.values, strict=True)}
+    flags = sorted({flag for part in parts for flag in part.flags})
+    return replace(parts[0], **_summary(values), flags=flags)
+
+
+def _summary(values: Mapping[int, float]) -> dict[str, Any]:
+    """Return the fields of a `Measurement` that depend on the values of its runs."""
+    summary = summarize(list(values.values()))
+    return {
+        "n": summary.run_count,
+        "median": summary.median,
+        "low": summary.low,
+        "high": summary.high,
+        "tier": tier(summary.run_count),
+        "run_ids": list(values),
+        "values": list(values.values()),
+    }

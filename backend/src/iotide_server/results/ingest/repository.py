@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session, aliased
 
-from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.results.errors import REVISION_UNKNOWN
@@ -43,10 +43,13 @@ _MEASURED_CELL: Final = (
         .where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.SENDER)
         .scalar_subquery()
         .label("sender"),
+        Campaign.plan["scratch"].label("scratch"),
+        CampaignStage.does.label("does"),
         *_WORKLOAD,
     )
     .join(Campaign, Campaign.id == Cell.campaign_id)
     .join(Workload, Workload.id == Cell.workload_id)
+    .outerjoin(CampaignStage, (CampaignStage.campaign_id == Campaign.id) & (CampaignStage.ordinal == Cell.stage))
     .join(_BASELINE, _BASELINE.name == Workload.name + func.coalesce(_OF_CLUSTER, ""))
 )
 
@@ -139,6 +142,13 @@ class SeriesCell:
     metrics: Mapping[str, MetricSpec]
     baseline: WorkloadBaseline
     sender: str | None  # None if all nodes do the same
+    scratch: Json | None  # the block of its plan
+    does: str | None  # work of its stage; None without stages
+
+    @property
+    def is_measured(self) -> bool:
+        """Return false for a run that only prepares a stage, such as a fill."""
+        return self.does in {None, "measure"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.scratch.filling import made_facts
 from iotide_server.kit.db import Json, number
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.work import want_work
@@ -73,7 +74,8 @@ def ingest(
     new_series = store_samples(session, cell, order, finish.samples, limits)
     readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
-    environment = backing_facts(session, cell.target_ids, finish.environment)
+    own = {**finish.environment, **(made_facts(cell.scratch, cell.variant) if cell.is_measured else {})}
+    environment = backing_facts(session, cell.target_ids, own)
     is_gang = len(cell.node_ids) > 1
     if is_gang:
         environment = _environment_of_gang(session, run, order, environment)
@@ -143,8 +145,11 @@ def store_samples(  # noqa: PLR0913 - the last one locates them in the request
 ) -> int:
     """Replace the samples of an order and return the number of new series; may raise REPORT_TOO_LARGE.
 
-    The sender's name becomes a label: a series' nodes have no order, but directions differ.
+    A run that only prepares a stage keeps none. The sender's name becomes a label: a series' nodes have no order, but
+    directions differ.
     """
+    if not cell.is_measured:
+        samples = ()
     newest_id = repository.newest_series(session)
     direction: dict[str, Label] = {SENDER: cell.sender} if cell.sender is not None else {}
     marks = superseded(cell.workload, cell.revision, len(cell.target_ids), samples)

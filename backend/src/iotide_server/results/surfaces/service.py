@@ -264,9 +264,11 @@ def _differences(
 def _measured(side: _Side, grid: Grid, metric: str, place: Place) -> MeasuredSide:
     values = {run_id: own[0] for run_id, own in grid[place].items()}
     first = next(iter(values.values()))
+    # On scratch disks, each cell is of one make.
+    is_on_scratch = side.origin.campaign.plan.get("scratch") is not None
     runs = [
-        MeasuredRunValue(value, None, values[run_id].started_at)
-        for run_id, value in layout.runs_of(grid, place).items()
+        MeasuredRunValue(value, None, of_run.started_at, of_run.cell_id if is_on_scratch else None)
+        for value, of_run in ((value, values[run_id]) for run_id, value in layout.runs_of(grid, place).items())
     ]
     campaign, workload = side.origin.campaign, side.key[0]
     return MeasuredSide(first.cell_id, campaign.id, campaign.cluster_id, workload, metric, first.labels, runs)

@@ -1,6 +1,7 @@
 """Comparison of rows of cells, one cell per side."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
@@ -13,13 +14,13 @@ from iotide_server.results.figures import measurements
 from iotide_server.results.figures.bases import Compared, MeasuredRunValue, MeasuredSide, with_bases
 from iotide_server.results.figures.flagged import SIDES, reasons, unlike, unlike_words
 from iotide_server.results.figures.judging import judgement
-from iotide_server.results.figures.measurements import MeasureChoice
+from iotide_server.results.figures.measurements import MeasureChoice, joined
 from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
 from iotide_server.statistics.comparison import Comparison, Sides, Verdict, compare_board
 from iotide_server.statistics.modes import two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends.comparison import repository
-from iotide_server.trends.comparison.matching import OPTION, SideCell, differences, ran_the_same
+from iotide_server.trends.comparison.matching import OPTION, SideCell, differences, ran_the_same, side_key
 from iotide_server.trends.comparison.repository import AnyRow
 from iotide_server.trends.comparison.schemas import (
     SideNumbers,
@@ -40,6 +41,7 @@ class ReadCell(SideCell):
     cell: MeasuredCell
     campaign: AnyRow
     numbers: dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
+    makes: Mapping[int, int]  # by run, on scratch disks: the stage whose file system it ran on
 
 
 class ComparedNumber:
@@ -53,7 +55,7 @@ class ComparedNumber:
         self.metric, self.sides, self.against = metric, sides, against
         self.cells = cells or [None for _ in sides]
         self.first = next(filter(None, sides))
-        self.modes = [None if one is None else two_modes(one.values) for one in sides]
+        self.modes = [None if one is None else two_modes(self._units(side, one)) for side, one in enumerate(sides)]
 
     @property
     def compared(self) -> list[int]:
@@ -61,6 +63,11 @@ class ComparedNumber:
         if self.sides[self.against] is None:
             return []
         return [side for side, one in enumerate(self.sides) if one is not None and side != self.against]
+
+    def _units(self, side: int, measurement: Measurement) -> Sequence[float]:
+        """Return the values whose modes count: the scatter between makes is part of the error, and no second mode."""
+        means = self.measured(side).means
+        return means if len(means) > 1 else measurement.values
 
     def unlike(self, side: int) -> Comparison | None:
         a, b = self.sides[self.against], self.sides[side]
@@ -71,8 +78,9 @@ class ComparedNumber:
         if measurement is None:
             raise ValueError(f"side {side} has no value")
         of_run = {run.id: (run.repeat, run.started_at) for run in cell.cell.runs} if cell else {}
+        makes = cell.makes if cell else {}
         runs = [
-            MeasuredRunValue(value, *of_run.get(run_id, (None, None)))
+            MeasuredRunValue(value, *of_run.get(run_id, (None, None)), make=makes.get(run_id))
             for run_id, value in zip(measurement.run_ids, measurement.values, strict=True)
         ]
         cell_id, campaign_id, cluster_id = (cell.id, cell.campaign_id, cell.campaign.cluster_id) if cell else (0, 0, 0)
@@ -145,7 +153,26 @@ def read_cell(cell: MeasuredCell, campaign: AnyRow) -> ReadCell:
         **{f"{OPTION}{name}": value for name, value in cell.options.items()},
     }
     named = {name: value for name, value in parts.items() if value != ""}
-    return ReadCell(cell.id, campaign.id, named, cell, campaign, {})
+    makes = {run.id: cell.stage for run in cell.runs} if campaign.is_on_scratch else {}
+    return ReadCell(cell.id, campaign.id, named, cell, campaign, {}, makes)
+
+
+def with_rounds_joined(cells: Iterable[ReadCell]) -> list[ReadCell]:
+    """Join the cells of a campaign on scratch disks that differ only in their make, in the order of the first."""
+    alike: defaultdict[object, list[ReadCell]] = defaultdict(list)
+    for cell in cells:
+        alike[(cell.campaign_id, side_key(cell.parts)) if cell.campaign.is_on_scratch else cell.id].append(cell)
+    return [rounds[0] if len(rounds) == 1 else _joined(rounds) for rounds in alike.values()]
+
+
+def _joined(rounds: Sequence[ReadCell]) -> ReadCell:
+    keys = dict.fromkeys(key for cell in rounds for key in cell.numbers)
+    return replace(
+        rounds[0],
+        cell=rounds[0].cell.model_copy(update={"runs": [run for cell in rounds for run in cell.cell.runs]}),
+        numbers={key: joined([cell.numbers[key] for cell in rounds if key in cell.numbers]) for key in keys},
+        makes={run_id: make for cell in rounds for run_id, make in cell.makes.items()},
+    )
 
 
 def _side_of_row(one: ReadCell, baseline: SideCell | None, by: str) -> SideOfRow:

@@ -10,7 +10,8 @@ AnyRow = Row[Any]
 
 _CAMPAIGNS: Final = text(
     """
-    SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name
+    SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name,
+           jsonb_typeof(campaign.plan -> 'scratch') IS NOT DISTINCT FROM 'object' AS is_on_scratch
     FROM campaign JOIN cluster ON cluster.id = campaign.cluster_id WHERE campaign.id = ANY(:ids)
     """
 )

@@ -13,7 +13,7 @@ from iotide_server.results.figures.flagged import PAIR as PAIR_NAMES
 from iotide_server.results.figures.flagged import reasons, unlike_words
 from iotide_server.statistics.comparison import Verdict
 from iotide_server.trends.comparison import matching, repository
-from iotide_server.trends.comparison.engine import ReadCell, ReadCells
+from iotide_server.trends.comparison.engine import ReadCell, ReadCells, with_rounds_joined
 from iotide_server.trends.comparison.matching import PAIR, pair_cells
 from iotide_server.trends.comparison.schemas import (
     MOST_ROWS,
@@ -70,7 +70,7 @@ def _cells(found: ReadCells, side: Side) -> list[ReadCell]:
     if side.ordinal is not None and not chosen:
         known = ", ".join(str(cell.cell.ordinal) for cell in cells[:_MOST_NAMED]) or "none"
         raise COMPARED_CELL_NOT_FOUND(side=side.name, campaign_id=side.campaign_id, ordinal=side.ordinal, known=known)
-    return chosen
+    return with_rounds_joined(chosen) if side.ordinal is None else chosen
 
 
 def _pair(row: SidesRow, cells: Sequence[ReadCell]) -> ComparedPair:
@@ -135,6 +135,7 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
     found = ReadCells(session, visible_campaigns(session, principal, wanted))
     named = found.cells if wanted.cell is None else dict.fromkeys(wanted.cell)
     cells = [found.cells[cell_id] for cell_id in named if cell_id in found.cells]
+    cells = with_rounds_joined(cells) if wanted.cell is None else cells
     known = matching.dimensions(cells)
     by = matching.CELL if wanted.cell else wanted.by or next(iter(known), None)
     if by is None or not cells:

@@ -5,8 +5,8 @@ Compatible with the previous release, which has no campaigns on scratch sets.
 
 from alembic import op
 
-revision = "0068"
-down_revision = "0067"
+revision = "0069"
+down_revision = "0068"
 branch_labels = None
 depends_on = None
 
@@ -15,10 +15,10 @@ _DOES = "ck_campaign_stage_does"
 
 def upgrade() -> None:
     op.drop_constraint(op.f(_DOES), "campaign_stage")
-    op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'mount', 'clean')")
+    op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'fill', 'mount', 'clean')")
 
 
 def downgrade() -> None:
     op.execute("DELETE FROM campaign_stage WHERE does = 'mount'")
     op.drop_constraint(op.f(_DOES), "campaign_stage")
-    op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'clean')")
+    op.create_check_constraint(op.f(_DOES), "campaign_stage", "does IN ('measure', 'make', 'fill', 'clean')")
