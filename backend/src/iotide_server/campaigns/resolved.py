@@ -268,8 +268,6 @@ def resolve(plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> ResolvedPl
     resolved = ResolvedPlan.of(plan, known)
     if plan.scratch is not None and resolved.expansion is not None:
         check_expansion(plan.scratch, resolved.expansion)
-        is_local = any(target == resolved.set_target for _, target in resolved.loaded_from)
-        check_clients(plan, resolved.clients, is_local=is_local)
     runs = resolved.run_count
     if runs > MAX_RUNS:
         raise CAMPAIGN_TOO_LARGE(runs=runs, allowed=MAX_RUNS)
@@ -294,6 +292,8 @@ def resolve(plan: CampaignPlan, known: AnnouncedSet = UNKNOWN_SET) -> ResolvedPl
             raise OPTION_SWEPT_AND_SET(field=f"{field}.sweep.{name}", option=name)
     _check_all_run(resolved)
     _check_all_observe(resolved)
+    is_local = any(target == resolved.set_target for _, target in resolved.loaded_from)
+    check_clients(plan, resolved.clients, is_local=is_local)
     if plan.window is not None:
         check_window(plan.window, plan.time_limit_seconds, START_TAKES)
     _check_repeats(plan)
