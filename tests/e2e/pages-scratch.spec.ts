@@ -105,6 +105,7 @@ const MADE = {
 const PREVIEW = {
   node_name: "node-1",
   set_name: "flash",
+  clients: [],
   stages: [1, 2].flatMap((round) => [
     { ...MADE, round, variant: SINGLE },
     { ...MADE, round, variant: RAID, unit_blocks: 16, width_blocks: 32, make_seconds_estimated: 19_800 },

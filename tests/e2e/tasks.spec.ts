@@ -92,6 +92,7 @@ test("add a person who may see one cluster", async ({ page }) => {
     await type(form.getByLabel("Name"), name);
     await expect(form.getByRole("combobox", { name: /^Role in/ })).toHaveValue("viewer");
     await type(form.getByRole("combobox", { name: "Cluster of the role" }), "e2e");
+    await expect(page.getByRole("option", { name: "e2e", exact: true })).toBeVisible();
     // The arrow and the first Enter take the only cluster that matches, the second Enter submits.
     for (const key of ["ArrowDown", "Enter", "Enter"]) await page.keyboard.press(key);
     await expect(page.getByRole("dialog")).toBeVisible();
