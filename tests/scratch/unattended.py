@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -28,7 +28,7 @@ _CAMPAIGN_SECONDS: Final = 2 * 3600.0
 
 @dataclass(frozen=True)
 class Unattended:
-    """One campaign.
+    """Campaign that needs no operator.
 
     Attributes:
         variants: how many it makes.
@@ -55,7 +55,7 @@ def run_unattended(
     command: Sequence[str],
     disks: Mapping[str, Path],
     tally: Tally,
-    prepare: Any,  # noqa: ANN401
+    prepare: Callable[[Sequence[str]], None],
     pictures: Path | None,
 ) -> None:
     """Run the campaigns without a hand, and print a scenario line for each. `command` starts the machine."""

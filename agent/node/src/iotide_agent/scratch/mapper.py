@@ -7,7 +7,7 @@ from typing import Final
 from iotide_agent.scratch.commands import Commands, is_installed
 
 PREFIX: Final = "iotide"
-"""Of the names of our arrays and volumes."""
+"""Names of our arrays and volumes begin with it."""
 NUMBERS: Final = range(900, 916)
 """Minor numbers of our arrays and volumes. The unit of the root program allows only these."""
 DRIVER: Final = "device-mapper"

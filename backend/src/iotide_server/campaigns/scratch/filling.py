@@ -18,7 +18,7 @@ _MOST_FILES: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """One fill of a stage.
+    """Fill of what was made for a stage.
 
     Attributes:
         ratio: used share of the file system at its end.
