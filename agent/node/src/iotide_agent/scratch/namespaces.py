@@ -11,7 +11,7 @@ from iotide_agent.runner.mounts import decode
 PROC: Final = Path("/proc")
 
 
-class Mount(NamedTuple):
+class ProcessMount(NamedTuple):
     """A mount in the namespace of process `pid`. `id` is the kernel's, `number` that of the device, major:minor."""
 
     pid: int
@@ -27,9 +27,9 @@ def pids() -> list[int]:
     return sorted(int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit())
 
 
-def mounts() -> list[Mount]:
+def mounts() -> list[ProcessMount]:
     """Return each mount of every namespace once, in the order in which they were mounted."""
-    found: dict[int, Mount] = {}
+    found: dict[int, ProcessMount] = {}
     own, seen = _link("self", "ns/mnt"), set()
     # A process sees only mounts below its own root directory. Those of the namespace's root have the whole path.
     for root, namespace, pid in sorted((_link(pid, "root"), _link(pid, "ns/mnt"), pid) for pid in pids()):
@@ -40,7 +40,7 @@ def mounts() -> list[Mount]:
     return list(found.values())
 
 
-def _mounts_of(pid: int, *, is_own: bool) -> Iterator[Mount]:
+def _mounts_of(pid: int, *, is_own: bool) -> Iterator[ProcessMount]:
     try:
         text = (PROC / str(pid) / "mountinfo").read_bytes().decode(errors="surrogateescape")
     except OSError:
@@ -49,7 +49,7 @@ def _mounts_of(pid: int, *, is_own: bool) -> Iterator[Mount]:
         left, _, right = line.partition(" - ")
         mount_id, _parent, number, _root, path, *_ = left.split(" ")
         fstype, source, *_ = right.split(" ")
-        yield Mount(pid, int(mount_id), number, decode(path), fstype, decode(source), is_own)
+        yield ProcessMount(pid, int(mount_id), number, decode(path), fstype, decode(source), is_own)
 
 
 def _link(pid: int | str, name: str) -> str:

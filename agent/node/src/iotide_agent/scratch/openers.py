@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from iotide_agent.runner.files import closing
-from iotide_agent.scratch.namespaces import PROC, Mount, mounts, pids
+from iotide_agent.scratch.namespaces import PROC, ProcessMount, mounts, pids
 from iotide_agent.scratch.refusals import joined
 
 _LOCAL: Final = frozenset({"bcachefs", "btrfs", "devtmpfs", "overlay", "ramfs", "rootfs", "tmpfs", "zfs"})
@@ -71,7 +71,7 @@ def _answering() -> set[bytes]:
     return {b"%d" % mount.id for mount in mounts() if mount.fstype in _LOCAL or _has_device(mount)}
 
 
-def _has_device(mount: Mount) -> bool:
+def _has_device(mount: ProcessMount) -> bool:
     return not mount.number.startswith("0:") and not mount.fstype.startswith("fuse")
 
 

@@ -12,7 +12,7 @@ from iotide_agent.scratch import mapper
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node, until
 from iotide_agent.scratch.hooks import run_hook
-from iotide_agent.scratch.namespaces import Mount
+from iotide_agent.scratch.namespaces import ProcessMount
 from iotide_agent.scratch.openers import openers, users_of, worded
 from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
 from iotide_agent.scratch.sysfs import Sysfs
@@ -114,7 +114,7 @@ class Stack:
         if not until(is_unmounted, self._patience_seconds, pause_seconds=1.0):
             raise DirtyError(joined([*map(_stays_mounted, mounts_of(self._sysfs, names))]))
 
-    def _unmount_one(self, mount: Mount) -> None:
+    def _unmount_one(self, mount: ProcessMount) -> None:
         # Never lazily: the mount would leave every list, with the device still busy.
         words = (str(mount.pid), str(mount.id), mount.path)
         self._commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
@@ -144,7 +144,7 @@ class Stack:
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
 
 
-def _stays_mounted(mount: Mount) -> str:
+def _stays_mounted(mount: ProcessMount) -> str:
     if mount.is_own:
         return f"{mount.path} stays mounted: {users_of(mount.path)}"
     return f"{mount.path} stays mounted in the mount namespace of {worded([mount.pid])}"

@@ -12,7 +12,7 @@ from iotide_agent.runner.mounts import decode
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.mark import MIB
-from iotide_agent.scratch.namespaces import PROC, Mount, mounts
+from iotide_agent.scratch.namespaces import PROC, ProcessMount, mounts
 from iotide_agent.scratch.openers import openers
 from iotide_agent.scratch.sysfs import Sysfs
 
@@ -106,13 +106,13 @@ def _made(numbers: Iterable[str]) -> set[int]:
     return {os.makedev(int(major), int(minor)) for major, minor in pairs}
 
 
-def mounts_of(sysfs: Sysfs, names: Collection[str]) -> list[Mount]:
+def mounts_of(sysfs: Sysfs, names: Collection[str]) -> list[ProcessMount]:
     """Return the mounts of these devices in every mount namespace, the last mounted first."""
     numbers = {sysfs.text(name, "dev") for name in names}
     # Btrfs has device numbers of its own, and mountinfo names only one of its devices.
     sources = device_numbers(sysfs, {*names, *btrfs_siblings(names)})
 
-    def is_of_these(mount: Mount) -> bool:
+    def is_of_these(mount: ProcessMount) -> bool:
         # Any user can mount a file system of another type and give it the name of a device as its source.
         is_btrfs = mount.number.startswith("0:") and mount.fstype == "btrfs"
         return mount.number in numbers or (is_btrfs and _number_of_path(mount.source) in sources)
