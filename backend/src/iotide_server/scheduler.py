@@ -75,6 +75,7 @@ def run(settings: Settings) -> None:
                 with psycopg.connect(database_url, autocommit=True, application_name=_NAME) as listener:
                     if _is_elected(listener, stop):
                         redis_users = _redis_users(settings, database)
+                        redis_users()  # nodes connect again before the first watch
                         scheduler = Scheduler(database, broker, redis_users, system_clock, _fair_share(settings))
                         with database.transaction() as session:
                             want_pulse(session, system_clock())

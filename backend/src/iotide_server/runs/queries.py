@@ -1,7 +1,7 @@
 """SQL that reads runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -260,7 +260,9 @@ def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[Eve
     statement = select(RunEvent.id, RunEvent.at, RunEvent.kind, words)
     statement = statement.where(RunEvent.run_id == run_id, RunEvent.id > paging.after_id)
     rows = session.execute(statement.order_by(RunEvent.id).limit(paging.limit + 1)).all()
-    return paging.cut(rows, key=lambda row: row.id)
+    page = paging.cut(rows, key=lambda row: row.id)
+    # Of two transactions at a time, the first id may have the later time.
+    return replace(page, rows=sorted(page.rows, key=lambda row: row.at))
 
 
 def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:

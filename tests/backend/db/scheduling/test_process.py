@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from factories.broker import BrokerView
@@ -22,8 +22,6 @@ from iotide_server.bundled.overfull import USUAL_BYTES, kept_bytes
 from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
 from iotide_server.settings import Settings
-
-_DEADLINE_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -48,9 +46,8 @@ def start_scheduler(database_url: str, redis_server: PrivateRedis) -> Iterator[C
 
 
 def wait_for(what: Callable[[], object]) -> None:
-    begin = time.monotonic()
+    """Wait until pytest's limit for a test."""
     while not what():
-        assert time.monotonic() - begin < _DEADLINE_SECONDS
         time.sleep(0.005)
 
 
@@ -87,10 +84,8 @@ def test_each_notification_becomes_a_message_until_a_signal_ends_it_with_status_
         submit(site)
         wait_for(lambda: in_redis.take(f"node.{site.node_ids[0]}"))
         agent.finish(agent.claim_offer())
-    begin = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=_DEADLINE_SECONDS) == 0
-    assert timedelta(seconds=time.monotonic() - begin) < timedelta(seconds=5)
+    assert process.wait(timeout=5) == 0
 
 
 def test_it_fires_a_due_schedule_without_a_wake_up(
