@@ -52,7 +52,7 @@ it("shows the cleaning as the last step, and counts the rounds of each variant",
     [1, "made"],
     [1, "made"],
     [2, "making"],
-    [1, "cleaning"],
+    [0, "cleaning"],
   ]);
   expect(stepsOf([clean("failed")])).toMatchObject([{ state: "not_cleaned" }]);
 });

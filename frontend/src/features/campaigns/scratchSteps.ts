@@ -9,7 +9,7 @@ export interface ScratchStep {
   readonly stage: Stage;
   /** Runs on what was made or filled; undefined for the cleaning. */
   readonly measured: Stage | undefined;
-  /** From 1; how often the variant was made before, plus one. */
+  /** How often the variant has been made by then, from 1; 0 of the cleaning, which has no variant. */
   readonly round: number;
   readonly state: StepState;
 }
