@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,10 +73,8 @@ def opened(file: Path, flags: int) -> Iterator[None]:
     try:
         yield
     finally:
-        try:
+        with suppress(OSError):  # the server may have ended the export
             os.close(descriptor)
-        except OSError as error:
-            print(f"closing {file}: {error}")
 
 
 def states() -> str:
@@ -90,7 +88,7 @@ def test_a_file_of_a_client_belongs_to_the_agent_and_an_idle_client_holds_nothin
         found = (exported / "file").stat()
         assert (found.st_uid, found.st_gid) == SITE.owner_ids()
         assert done("recover")["wiped"] == ["serial-SCRATCH0"]
-        with pytest.raises(OSError, match="Stale|handle|Input/output"):
+        with pytest.raises(OSError, match=r"Stale|Input/output"):
             (CLIENT / "more").write_bytes(b"x")
     assert leftovers() == []
 

@@ -12,8 +12,8 @@ from iotide_agent.scratch.commands import LONG_SECONDS, Commands, is_installed
 from iotide_agent.scratch.disk import Disk, write_all
 from iotide_agent.scratch.mark import MIB, MarkCondition
 from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
-from iotide_agent.scratch.stack import Stack, wait_unclaimed
 from iotide_agent.scratch.site import Site
+from iotide_agent.scratch.stack import Stack, wait_unclaimed
 from iotide_agent.scratch.uses import signatures
 
 EDGE_BYTES: Final = 8 * MIB
