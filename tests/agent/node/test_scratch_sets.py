@@ -33,6 +33,10 @@ MARKED: dict[str, Any] = {
     "variant": "",
     "since_s": 1_780_000_000,
 }
+LOST = MARKED | {
+    **{"device": "wwn-0x5000c500a1b20003", "id": disk(3).id, "serial": "ZC0003"},
+    **{"state": "lost", "problem": "ZC0003 is adopted, but not there"},
+}
 ABSENT = {"device": "wwn-0x5000c500a1b20002", "state": "absent", "problem": "wwn-0x5000c500a1b20002 is not there"}
 
 
@@ -94,6 +98,7 @@ def test_what_the_node_lacks_is_announced_with_each_set(answering: Callable[[byt
         ([MARKED | {"problem": "it holds ext4"}, ABSENT], "foreign", "it holds ext4; wwn-0x5000c500a1b20002"),
         ([MARKED | {"state": "dirty", "order": 7}], "dirty", "ZC0001 holds what order 7 left; dd (pid 7) holds it"),
         ([MARKED | {"state": "invented"}], "dirty", "order unknown left"),
+        ([LOST, MARKED | {"problem": "it holds ext4"}], "lost", "ZC0003 is adopted, but not there; it holds ext4"),
         ([], "absent", "it has no disks"),
     ],
 )

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from iotide_agent.scratch.adopting import Root
 from iotide_agent.scratch.commands import ENVIRONMENT, Commands
-from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.journal import Journal
 from iotide_agent.scratch.lock import held_lock
 from iotide_agent.scratch.operations import perform
 from iotide_agent.scratch.requests import parse_request
 from iotide_agent.scratch.site import Site
 from iotide_agent.scratch.sysfs import DiskIdentity, Sysfs
-from iotide_agent.scratch.uses import is_claimed
+from iotide_agent.scratch.uses import is_claimed, lasting_openers, mounts_of
 from iotide_wire.units import MIB
 
 MACHINE: Final = "0123456789abcdef0123456789abcdef"
@@ -144,9 +144,20 @@ class Loops:
         return found
 
     def detach(self) -> None:
-        for name in self.sysfs.serials:
-            forget_partitions(name)
-            run("losetup", "--detach", f"/dev/{name}")
+        """Detach every disk, with what a failed test left on it; raise AssertionError that names those that stay."""
+        left = [name for name in self.sysfs.serials if not until(lambda name=name: self._is_detached(name), 20.0)]
+        assert left == [], [(name, lasting_openers(self.sysfs, [name, *Sysfs().partitions(name)])) for name in left]
+
+    def _is_detached(self, name: str) -> bool:
+        """Try once: a mount namespace that ends keeps its copies of mounts for a moment."""
+        for mount in mounts_of(self.sysfs, [name, *Sysfs().partitions(name)]):
+            run("umount", mount.path, check=False)
+        run("swapoff", f"/dev/{name}", check=False)
+        if Sysfs().partitions(name):
+            run("partx", "--delete", f"/dev/{name}", check=False)
+        if not Sysfs().partitions(name):
+            run("losetup", "--detach", f"/dev/{name}", check=False)
+        return not Sysfs().has(name, "loop/backing_file")
 
 
 @contextmanager

@@ -113,7 +113,7 @@ def test_a_killed_adoption_is_completed_under_the_same_id(loops: Loops, listed: 
         assert disk.state().condition is MarkCondition.DIRTY
         if event == "mark_written":
             with pytest.raises(ScratchRefusedError, match="partition table is not the one"):
-                disk.check_ready(MACHINE)
+                disk.check_ready(loops.site)
     with loops.root(["SN-0"]) as root:
         assert root.adopt(listed) == first
     assert loops.state(listed) == "clean"
@@ -188,7 +188,7 @@ def test_a_third_partition_is_refused(loops: Loops, listed: str) -> None:
                 opened.seek(offset)
                 opened.write(data)
         with pytest.raises(ScratchRefusedError, match="partition table is not the one of its adoption"):
-            disk.check_ready(MACHINE)
+            disk.check_ready(loops.site)
     del adoption
 
 

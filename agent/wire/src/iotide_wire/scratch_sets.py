@@ -26,7 +26,7 @@ class ScratchState(StrEnum):
 
     CLEAN: nothing is on it. DIRTY: something of iotide's is on it and could not be removed. IN_USE: an order made
     something on it. FOREIGN: it holds something else, or is another disk than its mark says. ABSENT: it is not
-    there or not adopted. LOST: gone while in use.
+    adopted. LOST: it is adopted and not there.
     """
 
     CLEAN = "clean"

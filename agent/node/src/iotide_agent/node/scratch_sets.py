@@ -54,6 +54,8 @@ class _ListedDisk(_Listed):
     def judged(self) -> ScratchState:
         if self.id is None:
             return ScratchState.ABSENT
+        if self.state == ScratchState.LOST:
+            return ScratchState.LOST
         return ScratchState.FOREIGN if self.problem else _STATES.get(self.state, ScratchState.DIRTY)
 
 
@@ -139,7 +141,7 @@ def _problems(disks: Sequence[_ListedDisk]) -> list[str]:
     for disk in disks:
         if disk.judged is ScratchState.DIRTY:
             found.append(f"{disk.serial or disk.device} holds what order {disk.order or 'unknown'} left")
-        elif disk.judged in {ScratchState.ABSENT, ScratchState.FOREIGN}:
+        elif disk.judged in {ScratchState.ABSENT, ScratchState.FOREIGN, ScratchState.LOST}:
             found.append(disk.problem or f"{disk.device} is {disk.state}")
     return found
 

@@ -23,7 +23,7 @@ def opened(site: Site, devices: Sequence[str]) -> Iterator[list[Disk]]:
         for device in devices:
             disk = Disk(site.sysfs, device)
             stack.callback(disk.close)
-            disk.check_ready(site.this_machine())
+            disk.check_ready(site)
             disks.append(disk)
         yield disks
 

@@ -16,6 +16,7 @@ from iotide_agent.runner.files import closing
 from iotide_agent.scratch import gpt, mark
 from iotide_agent.scratch.mark import BLOCK_BYTES, Adoption, MarkCondition, MarkError, MarkState
 from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.site import Site
 from iotide_agent.scratch.sysfs import Sysfs
 
 _BLKGETDISKSEQ: Final = 0x80081280
@@ -82,16 +83,17 @@ class Disk:
         if _number_of(self.descriptor, _BLKGETDISKSEQ) != self._sequence or identity != self.identity:
             raise ScratchRefusedError(f"{self.device}: another disk has the name {self.name} now")
 
-    def adoption(self, machine_id: str) -> Adoption:
-        """Return block 0 of the mark; raise ScratchRefusedError unless it is of this disk and this node."""
+    def adoption(self, site: Site) -> Adoption:
+        """Return block 0 of the mark; raise ScratchRefusedError unless root of this node adopted exactly this disk."""
         found = self.any_adoption()
         if not found.is_of(self.identity):
             raise ScratchRefusedError(f"{self.device}: the mark is of another disk, or the disk has changed: {found}")
-        if found.machine_id != machine_id:
+        if found.machine_id != site.this_machine():
             raise ScratchRefusedError(
                 f"{self.device}: it was adopted on another installation (machine-id {found.machine_id}); "
                 f"run `iotide-agent scratch adopt --same-disk {self.device}` if that was this node"
             )
+        site.adoptions.check(self.device, found)
         return found
 
     def any_adoption(self) -> Adoption:
@@ -103,10 +105,10 @@ class Disk:
     def state(self) -> MarkState:
         return mark.state_in(self.pread(BLOCK_BYTES, self._mark_start + BLOCK_BYTES))
 
-    def check_ready(self, machine_id: str) -> Adoption:
-        """Check the disk, its mark and its partitions; raise ScratchRefusedError."""
+    def check_ready(self, site: Site) -> Adoption:
+        """Check the disk, its mark, root's record of it, and its partitions; raise ScratchRefusedError."""
         self.check_same()
-        adoption = self.adoption(machine_id)
+        adoption = self.adoption(site)
         self._check_table(adoption)
         return adoption
 
@@ -158,7 +160,9 @@ class Disk:
     def _check_opened(self) -> None:
         number = _shown(os.fstat(self.descriptor).st_rdev)
         size_bytes = _number_of(self.descriptor, _BLKGETSIZE64)
-        if self._sysfs.text(self.name, "dev") != number or size_bytes != self.identity.size_bytes:
+        is_same = self._sysfs.text(self.name, "dev") == number and size_bytes == self.identity.size_bytes
+        # Between the search and the open, another disk may have got this name.
+        if not is_same or self.identity.device != self.device:
             raise ScratchRefusedError(f"{self.device}: it changed while it was opened")
 
     def _check_table(self, adoption: Adoption) -> None:
@@ -191,7 +195,7 @@ class Disk:
 
 def find(sysfs: Sysfs, device: str) -> str:
     """Return the kernel's name of the only disk with this identity; raise ScratchRefusedError for none or two."""
-    found = [name for name in sysfs.disks() if sysfs.identity(name).device == device]
+    found = names_of(sysfs, device)
     if not found:
         raise ScratchRefusedError(f"{device}: no disk of this node has this identity")
     if len(found) > 1:
@@ -200,6 +204,11 @@ def find(sysfs: Sysfs, device: str) -> str:
     if reason is not None:
         raise ScratchRefusedError(f"{device} ({found[0]}): {reason}")
     return found[0]
+
+
+def names_of(sysfs: Sysfs, device: str) -> list[str]:
+    """Return the kernel's names of all disks with this identity."""
+    return [name for name in sysfs.disks() if sysfs.identity(name).device == device]
 
 
 def check_node(sysfs: Sysfs, name: str) -> None:

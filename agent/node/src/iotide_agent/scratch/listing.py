@@ -1,8 +1,10 @@
 """Lists sets, disks, marks, and disks that could be listed, for root and the agent. Reads only."""
 
+from dataclasses import asdict
 from typing import Any
 
-from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.disk import Disk, names_of
+from iotide_agent.scratch.mark import Adoption
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import DiskSet, ScratchConfig
@@ -42,22 +44,39 @@ def disk_row(site: Site, device: str) -> dict[str, Any]:
     try:
         disk = Disk(site.sysfs, device, locks=False)
     except (ScratchRefusedError, OSError) as error:
-        return row | {"state": "absent", "problem": str(error)}
+        return row | _missing(site, device, str(error))
     try:
         identity = disk.identity
-        row |= {"serial": identity.serial, "wwn": identity.wwn, "model": identity.model, "name": disk.name}
-        row |= {"size_bytes": identity.size_bytes, "state": "not adopted", "bay": site.sysfs.bay(disk.name)}
-        adoption = disk.any_adoption()
-        row |= {"id": adoption.id, "adopted_at_s": adoption.adopted_at_s, "adopted_by": adoption.adopted_by}
+        row |= asdict(identity)
+        row |= {"name": disk.name, "state": "not adopted", "bay": site.sysfs.bay(disk.name)}
+        row |= _adopted(disk.any_adoption())
         state = disk.state()
         row |= {"state": str(state.condition), "order": state.order, "fence": state.fence, "variant": state.variant}
         row["since_s"] = state.since_s
-        disk.check_ready(site.this_machine())
+        disk.check_ready(site)
     except (ScratchRefusedError, OSError) as error:
         row["problem"] = str(error)
     finally:
         disk.close()
     return row
+
+
+def _missing(site: Site, device: str, problem: str) -> dict[str, Any]:
+    """Return why a disk cannot be opened: `lost` if root adopted it and it is not there, with its last known bay."""
+    try:
+        recorded = site.adoptions.of(device)
+    except ScratchRefusedError as error:
+        recorded, problem = None, f"{problem}; {error}"
+    if recorded is None or names_of(site.sysfs, device):
+        return {"state": "absent", "problem": problem}
+    adoption, bay = recorded.adoption, recorded.bay
+    where = f"; it was in bay {bay} when it was adopted" if bay else ""
+    problem = f"{adoption.serial or device} is adopted, but not there{where}"
+    return asdict(adoption.identity) | _adopted(adoption) | {"bay": bay, "state": "lost", "problem": problem}
+
+
+def _adopted(adoption: Adoption) -> dict[str, Any]:
+    return {"id": adoption.id, "adopted_at_s": adoption.adopted_at_s, "adopted_by": adoption.adopted_by}
 
 
 def _set(site: Site, found: DiskSet) -> dict[str, Any]:

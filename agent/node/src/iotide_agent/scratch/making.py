@@ -69,8 +69,7 @@ class Maker:
             if not arenas.is_of(state, request):
                 raise ScratchRefusedError(f"{disk.device}: dirty by order {state.order}; recover the set first")
         if dirty:
-            machine_id = self._site.this_machine()
-            wiper = Wiper(self._site.sysfs, self._commands, machine_id, self._site.patience_seconds)
+            wiper = Wiper(self._site, self._commands)
             wiper.clean(dirty, discards=self._set.discard, before_unmount=self._set.before_unmount)
 
     def _check_usable(self, disks: Sequence[Disk], making: Making) -> None:
@@ -95,7 +94,7 @@ class Maker:
 
         def check() -> None:
             for disk in disks:
-                disk.check_ready(self._site.this_machine())
+                disk.check_ready(self._site)
                 state = disk.state()
                 if state.condition is not MarkCondition.DIRTY or not arenas.is_of(state, request):
                     raise ScratchRefusedError(f"{disk.device}: its mark changed during the make")
@@ -105,7 +104,7 @@ class Maker:
                 check()
                 self._commands.run(("blkdiscard", disk.arena_path), limit_seconds=LONG_SECONDS)
         # Not the set's name: mdadm takes 32 characters, and a group of others may have any name that people choose.
-        name = f"{PREFIX}-{disks[0].adoption(self._site.this_machine()).id[:_ID_CHARACTERS]}"
+        name = f"{PREFIX}-{disks[0].adoption(self._site).id[:_ID_CHARACTERS]}"
         paths = Builder(sysfs, self._commands, making, name, check).build(disks)
         check()
         smallest = min(sysfs.size_bytes(Path(path).name) for path in paths)

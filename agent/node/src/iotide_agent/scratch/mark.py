@@ -48,9 +48,12 @@ class Adoption:
     adopted_at_s: int
     adopted_by: str
 
+    @property
+    def identity(self) -> DiskIdentity:
+        return DiskIdentity(self.wwn, self.serial, self.model, self.size_bytes)
+
     def is_of(self, identity: DiskIdentity) -> bool:
-        own = (self.wwn, self.serial, self.model, self.size_bytes)
-        return own == (identity.wwn, identity.serial, identity.model, identity.size_bytes)
+        return self.identity == identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,12 @@ def packed(block: Adoption | MarkState) -> bytes:
 
 def adoption_in(block: bytes) -> Adoption:
     """Raise MarkError without a whole one, also for one that iotide did not write."""
-    found = _of_fields(Adoption, _body(block))
+    return adoption_of(_body(block))
+
+
+def adoption_of(values: Mapping[str, Any]) -> Adoption:
+    """Return the adoption of its fields; raise MarkError for any that iotide does not write."""
+    found = _of_fields(Adoption, values)
     try:
         is_canonical = str(UUID(found.id)) == found.id
     except ValueError:

@@ -78,7 +78,7 @@ class Mounter:
             self._check_made(disks, request)
             if not self._mount_ids(disks):
                 raise ScratchRefusedError(f"set {self._set.name} is not mounted")
-            identity, (user_id, group_id) = disks[0].adoption(self._site.this_machine()).id, self._site.owner_ids()
+            identity, (user_id, group_id) = disks[0].adoption(self._site).id, self._site.owner_ids()
             options = f"{_EXPORT_OPTIONS},anonuid={user_id},anongid={group_id},fsid={identity}"
             addresses = {node: config.clients[node] for node in request.clients}
             self._unexport(set(exports_of(self.point)) - set(addresses.values()))

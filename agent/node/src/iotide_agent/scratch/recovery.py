@@ -54,7 +54,7 @@ class Recovery:
             try:
                 disk = Disk(self._site.sysfs, device)
                 stack.callback(disk.close)
-                disk.check_ready(self._site.this_machine())
+                disk.check_ready(self._site)
                 disks.append(disk)
             except (ScratchRefusedError, OSError) as error:
                 reasons.append(f"left alone: {error}")
@@ -65,5 +65,5 @@ class Recovery:
         return [f"left alone: {reason}" for reason in found if reason is not None]
 
     def _clean(self, disks: Sequence[Disk]) -> None:
-        wiper = Wiper(self._site.sysfs, self._commands, self._site.this_machine(), self._site.patience_seconds)
+        wiper = Wiper(self._site, self._commands)
         wiper.clean(disks, discards=self._set.discard, before_unmount=self._set.before_unmount)

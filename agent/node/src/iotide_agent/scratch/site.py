@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from iotide_agent.scratch.adoptions import Adoptions
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import SYSTEM_SETS
 from iotide_agent.scratch.sysfs import Sysfs
@@ -37,6 +38,10 @@ class Site:
     @property
     def lock_file(self) -> Path:
         return self.state / "lock"
+
+    @property
+    def adoptions(self) -> Adoptions:
+        return Adoptions(self.state / "adopted.json")
 
     def this_machine(self) -> str:
         """Return the machine-id; raise ScratchRefusedError without one."""

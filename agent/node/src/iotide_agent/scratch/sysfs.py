@@ -42,7 +42,8 @@ class Sysfs:
     """Reads /sys. Missing attributes are empty, missing directories have no names."""
 
     def disks(self) -> list[str]:
-        return _names(_SYS / "block")
+        """Return the disks with a node in /dev: a path of a native NVMe multipath disk has none."""
+        return [name for name in _names(_SYS / "block") if self.text(name, "hidden") != "1"]
 
     def text(self, name: str, attribute: str) -> str:
         return self._bytes(name, attribute).decode(errors="replace").strip()

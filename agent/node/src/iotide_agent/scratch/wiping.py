@@ -12,8 +12,8 @@ from iotide_agent.scratch.commands import LONG_SECONDS, Commands, is_installed
 from iotide_agent.scratch.disk import Disk, write_all
 from iotide_agent.scratch.mark import MIB, MarkCondition
 from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
+from iotide_agent.scratch.site import Site
 from iotide_agent.scratch.stack import Stack, wait_unclaimed
-from iotide_agent.scratch.sysfs import Sysfs
 from iotide_agent.scratch.uses import signatures
 
 EDGE_BYTES: Final = 8 * MIB
@@ -26,11 +26,11 @@ _ANY: Final = (0, 1, 2)
 class Wiper:
     """Takes apart what is on arenas and wipes them."""
 
-    def __init__(self, sysfs: Sysfs, commands: Commands, machine_id: str, patience_seconds: float) -> None:
-        self._sysfs = sysfs
+    def __init__(self, site: Site, commands: Commands) -> None:
+        self._site = site
+        self._sysfs = site.sysfs
         self._commands = commands
-        self._machine_id = machine_id
-        self._patience_seconds = patience_seconds
+        self._patience_seconds = site.patience_seconds
 
     def clean(self, disks: Sequence[Disk], *, discards: bool, before_unmount: Sequence[str] = ()) -> None:
         """Make dirty disks clean.
@@ -47,7 +47,7 @@ class Wiper:
         forget_btrfs(disks, self._commands)
 
     def _check_dirty(self, disk: Disk) -> None:
-        disk.check_ready(self._machine_id)
+        disk.check_ready(self._site)
         if disk.state().is_clean:
             raise ScratchRefusedError(f"{disk.device}: its mark is clean, so iotide has nothing to wipe on it")
 
