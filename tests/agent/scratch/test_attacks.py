@@ -429,7 +429,7 @@ def test_a_request_that_breaks_the_program_does_not_end_it(loops: Loops, monkeyp
     def broken(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(service, "all_sets", broken)
+    monkeypatch.setattr(service, "page_of_sets", broken)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         said = Service(listening, loops.site, sys.stderr).answer(b'{"verb": "list"}')
     assert "failed to answer: RuntimeError" in said["refused"]

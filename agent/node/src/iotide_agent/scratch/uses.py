@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.mounts import decode
+from iotide_agent.scratch import nfs
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.mark import MIB
 from iotide_agent.scratch.namespaces import PROC, ProcessMount, mounts
-from iotide_agent.scratch.openers import openers
+from iotide_agent.scratch.openers import is_below, openers, users_of, worded
+from iotide_agent.scratch.refusals import joined
 from iotide_agent.scratch.sysfs import Sysfs
 
 _BTRFS: Final = Path("/sys/fs/btrfs")
@@ -96,6 +98,31 @@ def lasting_openers(sysfs: Sysfs, names: Collection[str]) -> list[int]:
     return openers(numbers, passages)
 
 
+def holders_of(sysfs: Sysfs, names: Collection[str]) -> str:
+    """Return what keeps devices in use, worded: what is built on them, swap, loop devices, exports, processes."""
+    found = [f"held by {holder}" for name in names for holder in sysfs.names(name, "holders")]
+    found += [f"swap at {path}" for path in _swaps(sysfs, names)]
+    found += [f"{path} is on it" for path in _loops_and_exports(sysfs, names)]
+    who = openers(device_numbers(sysfs, names))
+    return joined([*found, worded(who)] if who or not found else found)
+
+
+def users_of_mount(mount: ProcessMount) -> str:
+    """Return what keeps a mount of this namespace busy, worded: what is mounted or loops on it, processes."""
+    path = mount.path
+    found = [f"{other.path} is mounted below it" for other in mounts() if other.is_own and _is_inside(other.path, path)]
+    found += [f"swap at {swap}" for swap in _swap_paths() if _is_inside(swap, path)]
+    loops = [file for file in Path("/sys/block").glob("loop*/loop/backing_file") if _is_inside(_read(file), path)]
+    found += [f"{loop.parent.parent.name} is on {_read(loop)}" for loop in loops]
+    found += [f"NFS client {address} has files open" for address in nfs.clients_of(mount.number)]
+    who = users_of(path)
+    return joined([*found, worded(who)] if who or not found else found)
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    return path != directory and is_below(path, directory)
+
+
 def device_numbers(sysfs: Sysfs, names: Collection[str]) -> set[int]:
     return _made(sysfs.text(name, "dev") for name in names)
 
@@ -131,11 +158,15 @@ def btrfs_siblings(names: Collection[str]) -> set[str]:
 
 def _swaps(sysfs: Sysfs, names: Collection[str]) -> list[str]:
     numbers = device_numbers(sysfs, names)
+    return [path for path in _swap_paths() if _number_of_path(path) in numbers]
+
+
+def _swap_paths() -> list[str]:
     try:
         lines = (PROC / "swaps").read_text().splitlines()[1:]
     except OSError:
         return []
-    return [path for path in (decode(line.split()[0]) for line in lines) if _number_of_path(path) in numbers]
+    return [decode(line.split()[0]) for line in lines]
 
 
 def _loops_and_exports(sysfs: Sysfs, names: Collection[str]) -> list[str]:
