@@ -23,7 +23,8 @@ def all_sets(site: Site, config: ScratchConfig) -> list[dict[str, Any]]:
 def page_of_sets(site: Site, config: ScratchConfig, first: int) -> dict[str, Any]:
     """Return sets from a number on, as many as one answer holds, and the number of the `next` one; None for none."""
     names = list(config.sets)
-    shown, size_bytes = [], 0
+    shown: list[dict[str, Any]] = []
+    size_bytes = 0
     for number in range(first, len(names)):
         row = _set(site, config.sets[names[number]])
         size_bytes += len(json.dumps(row))
