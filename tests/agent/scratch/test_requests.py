@@ -69,16 +69,14 @@ def accepted(packet: bytes) -> ScratchRequest | None:
 
 def is_in_vocabulary(sent: Json) -> bool:
     """Judge an accepted packet by the pydantic model of the server, and by the tables."""
-    fields = {"verb"} | {"list": {"from"}, "status": {"set"}}.get(sent["verb"], {*HEAD})
+    if sent["verb"] in {"list", "status"}:
+        return is_a_question(sent)
+    fields = {"verb", *HEAD}
     fields |= {"make": {"layout", "fs"}, "mount": {"options"}, "export": {"kind", "clients"}, "unexport": {"kind"}}.get(
         sent["verb"], set()
     )
     if not set(sent) <= fields or sent["verb"] not in set(Verb):
         return False
-    if sent["verb"] == "list":
-        return type(sent.get("from", 0)) is int and 0 <= sent.get("from", 0) <= MOST_SETS
-    if sent["verb"] == "status" and sent.get("set") is None:
-        return True
     if not (type(sent["set"]) is str and SET_NAME.fullmatch(sent["set"])):
         return False
     numbers = [sent[key] for key in ("order", "fence") if sent.get(key) is not None]
@@ -93,6 +91,14 @@ def is_in_vocabulary(sent: Json) -> bool:
         any(name == other and option.accepts(value) for other, option in known)
         for name, value in (sent.get("options") or {}).items()
     )
+
+
+def is_a_question(sent: Json) -> bool:
+    rest = {key: value for key, value in sent.items() if key != "verb"}
+    if sent["verb"] == "list":
+        return set(rest) <= {"from"} and type(rest.get("from", 0)) is int and 0 <= rest.get("from", 0) <= MOST_SETS
+    named = rest.get("set")
+    return set(rest) <= {"set"} and (named is None or (type(named) is str and bool(SET_NAME.fullmatch(named))))
 
 
 def is_to_nodes(names: object) -> bool:
