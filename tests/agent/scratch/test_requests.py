@@ -75,9 +75,8 @@ def is_in_vocabulary(sent: Json) -> bool:
     fields |= {"make": {"layout", "fs"}, "mount": {"options"}, "export": {"kind", "clients"}, "unexport": {"kind"}}.get(
         sent["verb"], set()
     )
-    if not set(sent) <= fields or sent["verb"] not in set(Verb):
-        return False
-    if not (type(sent["set"]) is str and SET_NAME.fullmatch(sent["set"])):
+    is_named = type(sent["set"]) is str and SET_NAME.fullmatch(sent["set"])
+    if not set(sent) <= fields or sent["verb"] not in set(Verb) or not is_named:
         return False
     numbers = [sent[key] for key in ("order", "fence") if sent.get(key) is not None]
     if any(type(number) is not int or not 0 < number < 2**63 for number in numbers):

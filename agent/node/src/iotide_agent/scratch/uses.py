@@ -3,8 +3,9 @@
 import errno
 import json
 import os
+import re
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,11 @@ _ABOVE: Final = (
     ("/sys/kernel/config/nvmet/subsystems", "*/namespaces/*/device_path"),
 )
 """Files that name a device without a claim of it: loop devices, and exports to other hosts by LIO and nvmet."""
+_TABLES: Final = ((Path("/etc/fstab"), 0), (Path("/etc/crypttab"), 1))
+"""Tables that name devices, with the column."""
+_UNITS: Final = Path("/etc/systemd/system")
+_PARTITIONS: Final = (re.compile(r"(?!)"), re.compile(r"-part\d+$"), re.compile(r"p?\d+$"))
+"""Endings that name a partition of a disk: none, those of udev's links, those of the kernel."""
 _OPEN_SECONDS: Final = 2.0
 """Workers of udev open a device for a moment after each event."""
 
@@ -37,9 +43,28 @@ def uses(disk: Disk, sysfs: Sysfs, commands: Commands, *, own: Collection[str] =
     names = [disk.name, *sysfs.partitions(disk.name)]
     found = [f"it has partitions: {', '.join(names[1:])}"] if len(names) > 1 else []
     found += _claims(disk, sysfs, names)
+    found += [f"{file} names it: {path}" for file, path in _settings() if _is_on(path, device_numbers(sysfs, names))]
     kinds = [(name, kind) for name in names for kind in signatures(f"/dev/{name}", commands)]
     found += [f"{name} holds {kind}" for name, kind in kinds if kind not in own]
     return found + _opened(sysfs, names)
+
+
+def _settings() -> Iterator[tuple[Path, str]]:
+    """Yield the paths in /dev that the node's settings mount, decrypt or swap to, which need not be in use now."""
+    for file, column in _TABLES:
+        for words in map(str.split, _read(file).splitlines()):
+            if len(words) > column and not words[0].startswith("#"):
+                yield file, decode(words[column])
+    for file in sorted(_UNITS.glob("*.mount")) + sorted(_UNITS.glob("*.swap")):
+        for line in _read(file).splitlines():
+            name, _, value = line.partition("=")
+            if name.strip() == "What":
+                yield file, value.strip()
+
+
+def _is_on(path: str, numbers: Collection[int]) -> bool:
+    """Return whether a path is one of the devices, or of a partition that such a disk does not have yet."""
+    return any(_number_of_path(ending.sub("", path)) in numbers for ending in _PARTITIONS)
 
 
 def live_uses(sysfs: Sysfs, disk: Disk) -> list[str]:
