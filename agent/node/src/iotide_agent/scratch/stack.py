@@ -12,7 +12,7 @@ from iotide_agent.scratch import mapper, nfs
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node, until
 from iotide_agent.scratch.hooks import run_hook
-from iotide_agent.scratch.namespaces import ProcessMount
+from iotide_agent.scratch.namespaces import ProcessMount, mounts
 from iotide_agent.scratch.openers import worded
 from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
 from iotide_agent.scratch.sysfs import Sysfs
@@ -103,9 +103,8 @@ class Stack:
     def _is_unmounted(self, names: Collection[str]) -> bool:
         """Try once to unmount everywhere; return whether it succeeded."""
         for mount in self._own_mounts(names):
-            for client in exports_of(mount.path):
-                self._commands.run(("exportfs", "-u", exported(client, mount.path)), ok=_ANY)
-            self._unmount_one(mount)
+            _end_exports(mount, self._commands)
+            _unmount_one(mount, self._commands)
         for mount in self._own_mounts(names):
             nfs.release(mount.number, mount.path)
         # Most other namespaces have followed the node's own. A user can have thousands that do not.
@@ -113,16 +112,11 @@ class Stack:
         for mount in mounts_of(self._sysfs, names):
             if not mount.is_own and time.monotonic() < end:
                 with suppress(CommandFailedError):
-                    self._unmount_one(mount)
+                    _unmount_one(mount, self._commands)
         return not mounts_of(self._sysfs, names)
 
     def _own_mounts(self, names: Collection[str]) -> list[ProcessMount]:
         return [mount for mount in mounts_of(self._sysfs, names) if mount.is_own]
-
-    def _unmount_one(self, mount: ProcessMount) -> None:
-        # Never lazily: the mount would leave every list, with the device still busy.
-        words = (str(mount.pid), str(mount.id), mount.path)
-        self._commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
 
     def _remove(self, device: str) -> None:
         path = f"/dev/{device}"
@@ -146,6 +140,30 @@ class Stack:
         if not is_md:
             return self._sysfs.has(device, "dm")
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
+
+
+def unmount_dead(point: str, sysfs: Sysfs, commands: Commands) -> list[str]:
+    """Unmount what disks that are gone left at a mount point of this node; return why something stays there."""
+    for mount in _dead(point, sysfs):
+        _end_exports(mount, commands)
+        _unmount_one(mount, commands)
+    return [f"its disk is gone, and {_stays_mounted(mount)}" for mount in _dead(point, sysfs)]
+
+
+def _dead(point: str, sysfs: Sysfs) -> list[ProcessMount]:
+    own = [mount for mount in mounts() if mount.is_own and mount.path == point]
+    return [mount for mount in own[::-1] if not mount.number.startswith("0:") and not sysfs.has_number(mount.number)]
+
+
+def _end_exports(mount: ProcessMount, commands: Commands) -> None:
+    for client in exports_of(mount.path):
+        commands.run(("exportfs", "-u", exported(client, mount.path)), ok=_ANY)
+
+
+def _unmount_one(mount: ProcessMount, commands: Commands) -> None:
+    # Never lazily: the mount would leave every list, with the device still busy.
+    words = (str(mount.pid), str(mount.id), mount.path)
+    commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
 
 
 def _stays_mounted(mount: ProcessMount) -> str:
