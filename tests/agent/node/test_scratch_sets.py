@@ -34,8 +34,11 @@ MARKED: dict[str, Any] = {
     "since_s": 1_780_000_000,
 }
 LOST = MARKED | {
-    **{"device": "wwn-0x5000c500a1b20003", "id": disk(3).id, "serial": "ZC0003"},
-    **{"state": "lost", "problem": "ZC0003 is adopted, but not there"},
+    "device": "wwn-0x5000c500a1b20003",
+    "id": disk(3).id,
+    "serial": "ZC0003",
+    "state": "lost",
+    "problem": "ZC0003 is adopted, but not there",
 }
 ABSENT = {"device": "wwn-0x5000c500a1b20002", "state": "absent", "problem": "wwn-0x5000c500a1b20002 is not there"}
 
@@ -46,11 +49,11 @@ def listed(*disks: dict[str, Any], **changes: object) -> dict[str, Any]:
 
 
 @pytest.fixture
-def answering(tmp_path: Path) -> Iterator[Callable[[bytes], Path]]:
-    """Start a helper that answers one question with these bytes, or not at all with none; return its socket."""
+def answering(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Start a helper that answers each page with these bytes, or not at all with none; return its socket."""
     ends: list[Callable[[], None]] = []
 
-    def start(answer: bytes) -> Path:
+    def start(*pages: bytes) -> Path:
         path = tmp_path / "scratch.sock"
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listening.bind(str(path))
@@ -58,12 +61,14 @@ def answering(tmp_path: Path) -> Iterator[Callable[[bytes], Path]]:
         asked = threading.Event()
 
         def serve() -> None:
-            connection, _ = listening.accept()
-            with connection:
-                assert json.loads(connection.recv(1000)) == {"verb": "list"}
-                if answer:
-                    connection.send(answer)
-                asked.wait()
+            for number, answer in enumerate(pages):
+                connection, _ = listening.accept()
+                with connection:
+                    assert json.loads(connection.recv(1000)) == {"verb": "list", **({"from": number} if number else {})}
+                    if answer:
+                        connection.send(answer)
+                    if answer is pages[-1]:
+                        asked.wait()
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -84,6 +89,13 @@ def test_the_helpers_list_is_read_and_unknown_fields_are_ignored(answering: Call
     assert read == (scratch_set("bays", disk(1)),)
 
 
+def test_sets_are_read_page_by_page(answering: Callable[..., Path]) -> None:
+    second = listed(MARKED | {"id": disk(2).id}, set="more", mount="/srv/iotide-scratch/more")
+    pages = ({"sets": [listed(MARKED)], "next": 1}, {"sets": [second], "next": None})
+    read = read_scratch_sets(answering(*(json.dumps(page).encode() for page in pages))) or ()
+    assert [one.name for one in read] == ["bays", "more"]
+
+
 def test_what_the_node_lacks_is_announced_with_each_set(answering: Callable[[bytes], Path]) -> None:
     answer = {"sets": [listed(MARKED)], "lacks": ["mkfs.jfs", "jfs.ko"]}
     (read,) = read_scratch_sets(answering(json.dumps(answer).encode())) or ()
@@ -93,10 +105,9 @@ def test_what_the_node_lacks_is_announced_with_each_set(answering: Callable[[byt
 @pytest.mark.parametrize(
     ("disks", "state", "reason"),
     [
-        ([MARKED | {"state": "made", "order": 7, "variant": "single / xfs / default"}], "in_use", ""),
         ([MARKED, ABSENT], "absent", "wwn-0x5000c500a1b20002 is not there"),
         ([MARKED | {"problem": "it holds ext4"}, ABSENT], "foreign", "it holds ext4; wwn-0x5000c500a1b20002"),
-        ([MARKED | {"state": "dirty", "order": 7}], "dirty", "ZC0001 holds what order 7 left; dd (pid 7) holds it"),
+        ([MARKED | {"state": "dirty", "order": 7}], "dirty", "dd (pid 7) holds it; ZC0001 holds what order 7 left"),
         ([MARKED | {"state": "invented"}], "dirty", "order unknown left"),
         ([LOST, MARKED | {"problem": "it holds ext4"}], "lost", "ZC0003 is adopted, but not there; it holds ext4"),
         ([], "absent", "it has no disks"),
@@ -111,6 +122,37 @@ def test_a_set_is_as_its_worst_disk_and_says_why(
     assert read.state == state
     assert reason in read.reason
     assert bool(read.reason) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("verb", "outcome", "state"),
+    [
+        ("recover", "dirty", "dirty"),
+        ("wipe", "killed", "dirty"),
+        ("unmount", "failed", "dirty"),
+        ("recover", "refused", "in_use"),
+        ("recover", "done", "in_use"),
+        ("mount", "failed", "in_use"),
+    ],
+)
+def test_a_made_set_that_could_not_be_cleaned_is_dirty_and_says_what_holds_it(
+    answering: Callable[[bytes], Path], verb: str, outcome: str, state: str
+) -> None:
+    made = MARKED | {"state": "made", "order": 7, "variant": "single / xfs / default"}
+    last = {"verb": verb, "outcome": outcome, "reason": "stays mounted: process 7 (dd)"}
+    answer = {"sets": [listed(made, last=last)]}
+    (read,) = read_scratch_sets(answering(json.dumps(answer).encode())) or ()
+    assert read.state == state
+    assert read.reason == ("stays mounted: process 7 (dd)" if state == "dirty" else "")
+
+
+def test_a_reason_fits_and_begins_with_what_holds_the_set(answering: Callable[[bytes], Path]) -> None:
+    disks = [MARKED | {"state": "dirty", "order": 7, "id": disk(number).id} for number in range(1, 65)]
+    last = {"verb": "recover", "outcome": "dirty", "reason": "process 7 (dd) holds it"}
+    answer = {"sets": [listed(*disks, last=last)]}
+    (read,) = read_scratch_sets(answering(json.dumps(answer).encode())) or ()
+    assert read.reason.startswith("process 7 (dd) holds it; ZC0001 holds what order 7 left")
+    assert len(read.reason) == 1000
 
 
 def test_the_use_of_a_set_is_that_of_its_newest_order(answering: Callable[[bytes], Path]) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -145,7 +146,7 @@ class Loops:
 
     def detach(self) -> None:
         """Detach every disk, with what a failed test left on it; raise AssertionError that names those that stay."""
-        left = [name for name in self.sysfs.serials if not until(lambda name=name: self._is_detached(name), 20.0)]
+        left = [name for name in self.sysfs.serials if not until(partial(self._is_detached, name), 20.0)]
         assert left == [], [(name, lasting_openers(self.sysfs, [name, *Sysfs().partitions(name)])) for name in left]
 
     def _is_detached(self, name: str) -> bool:

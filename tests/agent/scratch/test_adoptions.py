@@ -1,6 +1,7 @@
 """Root's record of adoptions: a mark that someone else wrote is no adoption, and a disk that left is named."""
 
 import json
+import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -113,6 +114,26 @@ def test_an_adopted_disk_that_is_not_there_is_lost_with_serial_number_and_bay_un
     finally:
         loops.sysfs.serials[name] = "SN-0"
     assert "adopted.json does not have" in disk_row(loops.site, adopted)["problem"]
+
+
+def test_a_mount_that_a_lost_disk_left_is_unmounted_by_the_next_recovery_or_named(
+    loops: Loops, adopted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for verb, words in (("make", MAKE), ("mount", {"order": 7, "fence": 11})):
+        assert performed(loops, verb, **words)["outcome"] == "done"
+    name, point = loops.name(adopted), loops.site.mounts / "bays"
+    monkeypatch.setattr(loops.sysfs, "has_number", lambda number: number != f"{os.major(own)}:{os.minor(own)}")
+    own = point.stat().st_dev
+    del loops.sysfs.serials[name]
+    try:
+        with (point / "file").open("w"):
+            first, second = performed(loops, "recover")["answer"]["reasons"]
+            assert "no disk of this node has this identity" in first
+            assert second.startswith(f"its disk is gone, and {point} stays mounted: process {os.getpid()} (")
+        performed(loops, "recover")
+        assert not point.is_mount()
+    finally:
+        loops.sysfs.serials[name] = "SN-0"
 
 
 def test_a_disk_there_twice_is_not_lost(loops: Loops, adopted: str) -> None:

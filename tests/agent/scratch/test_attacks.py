@@ -429,7 +429,7 @@ def test_a_request_that_breaks_the_program_does_not_end_it(loops: Loops, monkeyp
     def broken(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(service, "all_sets", broken)
+    monkeypatch.setattr(service, "page_of_sets", broken)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         said = Service(listening, loops.site, sys.stderr).answer(b'{"verb": "list"}')
     assert "failed to answer: RuntimeError" in said["refused"]
@@ -517,3 +517,58 @@ def test_a_copy_of_our_btrfs_that_others_mounted_is_not_handed_over(loops: Loops
         run("umount", str(point))
     assert run("wipefs", "--no-act", "--noheadings", "--output", "TYPE", loops.path(foreign)).strip() == "btrfs"
     run("btrfs", "device", "scan", "--forget", loops.path(foreign), check=False)
+
+
+def test_a_mount_point_that_others_may_exchange_is_not_used(loops: Loops, tmp_path: Path) -> None:
+    made_and_mounted(loops)
+    assert performed(loops, "unmount", **ORDER)["outcome"] == "done"
+    elsewhere, point = tmp_path / "elsewhere", loops.site.mounts / "bays"
+    elsewhere.mkdir()
+    point.rmdir()
+    point.symlink_to(elsewhere)
+    os.lchown(point, LOCAL_USER, LOCAL_USER)
+    loops.site.mounts.chmod(0o1777)
+    record = performed(loops, "mount", **ORDER)
+    assert (record["outcome"], elsewhere.is_mount()) == ("refused", False)
+    assert f"belongs to user {LOCAL_USER}" in record["reason"]
+    point.unlink()
+    loops.site.mounts.chmod(0o777)
+    assert "has mode 0777" in performed(loops, "mount", **ORDER)["reason"]
+    assert cleaned(loops)
+
+
+def test_blocks_are_discarded_before_the_proof_and_not_after_it(loops: Loops) -> None:
+    device = made_and_mounted(loops)
+    loops.list_in("bays", [device], "discard = true\n")
+    record = performed(loops, "recover")
+    assert record["outcome"] == "done"
+    programs = [command["argv"][0] for command in record["commands"]]
+    wiping = programs[programs.index("blkdiscard") :]
+    assert wiping[:3] == ["blkdiscard", "wipefs", "wipefs"], "a disk may return old data for discarded blocks"
+    assert loops.leftovers() == []
+
+
+def test_another_device_below_the_name_of_an_arena_gets_no_zeros(loops: Loops, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = made_and_mounted(loops)
+    foreign = loops.add()
+    write(loops.path(foreign), b"data of others", 0)
+    before = loops.content(foreign)
+    arena, aside = Path(loops.arena(device)), Path(f"{loops.arena(device)}.aside")
+    write_event = Journal.write
+
+    def exchange(journal: Journal, event: str, **words: Any) -> None:  # noqa: ANN401 - any JSON
+        if event == "zeroing":
+            arena.rename(aside)
+            os.mknod(arena, 0o600 | 0o060000, Path(loops.path(foreign)).stat().st_rdev)
+        write_event(journal, event, **words)
+
+    monkeypatch.setattr(Journal, "write", exchange)
+    try:
+        record = performed(loops, "recover")
+        assert record["outcome"] == "dirty"
+        assert "is another device than in /sys" in record["reason"]
+        assert loops.content(foreign) == before
+    finally:
+        monkeypatch.undo()
+        aside.rename(arena)
+    assert cleaned(loops)

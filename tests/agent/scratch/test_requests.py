@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest, Verb, parse_request
-from iotide_agent.scratch.sets import NODE_NAME, SET_NAME
+from iotide_agent.scratch.sets import MOST_SETS, NODE_NAME, SET_NAME
 from iotide_wire.scratch import ScratchMake
 from iotide_wire.scratch_vocabulary import MOST_CLIENTS, MOUNT_OPTIONS
 
@@ -40,6 +40,8 @@ VALID: Final[tuple[dict[str, Any], ...]] = (
     {"verb": "export", **HEAD, "kind": "nfs", "clients": ["node02"]},
     {"verb": "unexport", **HEAD, "kind": "nfs"},
     {"verb": "recover", "set": "bays"},
+    {"verb": "status", "set": "bays"},
+    {"verb": "list", "from": 3},
     *({"verb": verb, **HEAD} for verb in ("unmount", "wipe", "recover")),
     *({"verb": "make", **HEAD, "layout": layout, "fs": SYSTEMS[-1]} for layout in LAYOUTS),
     *({"verb": "make", **HEAD, "layout": LAYOUTS[2], "fs": system} for system in SYSTEMS),
@@ -53,7 +55,7 @@ HOSTILE: Final[tuple[Any, ...]] = (
 )  # fmt: skip
 KEYS: Final = (
     "verb", "set", "order", "fence", "device", "path", "command",
-    "options", "layout", "fs", "disks", "kind", "chunk",
+    "from", "options", "layout", "fs", "disks", "kind", "chunk",
     "clients", "force", "align", "level", "type", "suid", "device=/dev/sda", "errors",
 )  # fmt: skip
 
@@ -67,13 +69,14 @@ def accepted(packet: bytes) -> ScratchRequest | None:
 
 def is_in_vocabulary(sent: Json) -> bool:
     """Judge an accepted packet by the pydantic model of the server, and by the tables."""
-    fields = {"verb"} | ({*HEAD} if sent["verb"] not in {"list", "status"} else set())
+    if sent["verb"] in {"list", "status"}:
+        return is_a_question(sent)
+    fields = {"verb", *HEAD}
     fields |= {"make": {"layout", "fs"}, "mount": {"options"}, "export": {"kind", "clients"}, "unexport": {"kind"}}.get(
         sent["verb"], set()
     )
-    if not set(sent) <= fields or sent["verb"] not in set(Verb):
-        return False
-    if "set" in fields and not (type(sent["set"]) is str and SET_NAME.fullmatch(sent["set"])):
+    is_named = type(sent["set"]) is str and SET_NAME.fullmatch(sent["set"])
+    if not set(sent) <= fields or sent["verb"] not in set(Verb) or not is_named:
         return False
     numbers = [sent[key] for key in ("order", "fence") if sent.get(key) is not None]
     if any(type(number) is not int or not 0 < number < 2**63 for number in numbers):
@@ -87,6 +90,14 @@ def is_in_vocabulary(sent: Json) -> bool:
         any(name == other and option.accepts(value) for other, option in known)
         for name, value in (sent.get("options") or {}).items()
     )
+
+
+def is_a_question(sent: Json) -> bool:
+    rest = {key: value for key, value in sent.items() if key != "verb"}
+    if sent["verb"] == "list":
+        return set(rest) <= {"from"} and type(rest.get("from", 0)) is int and 0 <= rest.get("from", 0) <= MOST_SETS
+    named = rest.get("set")
+    return set(rest) <= {"set"} and (named is None or (type(named) is str and bool(SET_NAME.fullmatch(named))))
 
 
 def is_to_nodes(names: object) -> bool:

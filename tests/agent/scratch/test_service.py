@@ -11,14 +11,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 import pytest
+from agent.scratch.loops import Loops
 
 import iotide_agent
 import iotide_wire
+from iotide_agent.scratch import listing, service
 from iotide_agent.scratch.commands import is_installed
 from iotide_agent.scratch.disk import until
+from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.requests import MOST_PACKET_BYTES
+from iotide_agent.scratch.service import Service
+from iotide_agent.scratch.sets import MOST_LISTED, MOST_SETS
+from iotide_wire import scratch_sets
 from iotide_wire.scratch_vocabulary import PROGRAMS
 
 TESTS: Final = Path(__file__).parents[2]
@@ -66,9 +73,12 @@ def test_an_operation_is_accepted_followed_and_remembered(tmp_path: Path) -> Non
         assert answer(asking, make) == {"accepted": True}, "the same request again joins the first"
         assert "another operation" in answer(asking, MAKE | {"fence": 12, "fs": {"type": "ext4"}})["refused"]
         assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
-        last = answer(asking, {"verb": "status"})["last"]["bays"]
+        last = answer(asking, {"verb": "status", "set": "bays"})["last"]["bays"]
         assert (last["verb"], last["outcome"]) == ("make", "done")
         assert last["commands"][-1]["argv"][0] == "dumpe2fs"
+        assert "no set" in answer(asking, {"verb": "status", "set": "other"})["refused"]
+        heads = answer(asking, {"verb": "status"})["last"]
+        assert heads == {"bays": {key: last[key] for key in last if key not in {"answer", "commands"}}}
         listed = answer(asking, {"verb": "list"})
         (shown,) = listed["sets"]
         assert set(PROGRAMS) & set(listed["lacks"]) == {name for name in PROGRAMS if not is_installed(name)}
@@ -177,3 +187,67 @@ def test_no_argument_and_only_systemds_variables_can_change_what_the_program_doe
         "sysfs: Sysfs = field(default_factory=Sysfs)",
     ]
     assert (PACKAGE / "program.py").read_text().count("Site()") == 1
+
+
+def test_the_largest_node_is_answered_in_packets_that_the_kernel_sends(
+    loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = {f"set-{number:02}": [f"serial-{number:02}{disk}" for disk in range(4)] for number in range(MOST_SETS)}
+    sets["set-07"] += [f"serial-more-{disk}" for disk in range(MOST_LISTED - MOST_SETS * 4)]
+    list_all(loops, sets)
+    loops.site.state.mkdir()
+    command = {"argv": ["lvm", "pvcreate", "--devices", ",".join(f"/dev/nvme{n}n1p1" for n in range(64))], "rc": 0}
+    answer = {"geometry": {f"nvme{n}n1p1": {"size_bytes": 2**50, "optimal_io_size": 2**20} for n in range(64)}}
+    record = {"verb": "make", "outcome": "dirty", "reason": "r" * 1000, "answer": answer}
+    for name in sets:
+        Records(loops.site.state, name).write_last({**record, "commands": [command] * 1000})
+    row = {"problem": "p" * 300, "serial": "S" * 60, "model": "m" * 40, "id": str(uuid4()), "variant": "v" * 60}
+    monkeypatch.setattr(listing, "disk_row", lambda _site, device: {"device": device, "state": "dirty", **row})
+    shown: list[dict[str, Any]] = []
+    first: int | None = 0
+    while first is not None:
+        page = asked_once(loops, {"verb": "list", "from": first})
+        shown, first = [*shown, *page["sets"]], page["next"]
+    assert {one["set"]: [disk["device"] for disk in one["disks"]] for one in shown} == sets
+    assert len(shown) == MOST_SETS
+    assert asked_once(loops, {"verb": "status"})["last"].keys() == sets.keys()
+    (last,) = asked_once(loops, {"verb": "status", "set": "set-07"})["last"].values()
+    assert last["answer"] == answer
+    assert last["commands"] == [command] * 40
+    assert "from" in asked_once(loops, {"verb": "list", "from": -1})["refused"]
+    assert asked_once(loops, {"verb": "list", "from": MOST_SETS})["sets"] == []
+
+
+def test_more_sets_than_the_server_takes_are_refused_by_their_number(loops: Loops) -> None:
+    list_all(loops, {f"set-{number}": [f"serial-{number}"] for number in range(64)})
+    assert f"64 sets; a node has at most {MOST_SETS}" in asked_once(loops, {"verb": "list"})["refused"]
+    list_all(loops, {f"set-{number}": [f"serial-{number}-{disk}" for disk in range(64)] for number in range(5)})
+    assert (
+        f"320 disks; all sets of a node have at most {MOST_LISTED}" in asked_once(loops, {"verb": "status"})["refused"]
+    )
+    assert (MOST_SETS, MOST_LISTED) == (scratch_sets.MOST_SETS, scratch_sets.MOST_DISKS)
+
+
+def test_an_answer_longer_than_a_packet_is_refused_and_the_connection_stays(
+    loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "page_of_sets", lambda *_: {"sets": ["x" * 300_000]})
+    assert "bytes; at most" in asked_once(loops, {"verb": "list"})["refused"]
+
+
+def list_all(loops: Loops, sets: dict[str, list[str]]) -> None:
+    loops.config.write_text("".join(f"[sets.{name}]\ndevices = {json.dumps(sets[name])}\n" for name in sets))
+
+
+def asked_once(loops: Loops, packet: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    """Send a packet to the program's own loop over a real socket, and return the answer."""
+    path = loops.config.with_name("scratch.sock")
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        with connected(path) as asking:
+            asking.send(json.dumps(packet).encode())
+            asking.shutdown(socket.SHUT_WR)
+            Service(listening, loops.site, sys.stderr, idle_seconds=0.1).serve()
+            return json.loads(asking.recv(1024**2))

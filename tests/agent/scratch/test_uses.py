@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 from agent.scratch.loops import Loops, run
 
+from iotide_agent.scratch import uses
 from iotide_agent.scratch.refusals import ScratchRefusedError
 
 MKFS: Final = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0")
@@ -223,3 +224,48 @@ def test_each_device_of_a_mounted_btrfs_is_in_use(loops: Loops, tmp_path: Path) 
             check_refused(loops, device, "mounted at .*in use .O_EXCL.*holds btrfs")
     finally:
         run("umount", str(point))
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("fstab", "# disks\n{disk} /data xfs noauto 0 0\n"),
+        ("fstab", "{disk}p1 /data xfs noauto 0 0\n"),
+        ("fstab", "{link}-part1 /data xfs noauto 0 0\n"),
+        ("crypttab", "data {disk} none luks\n"),
+        ("srv-data.mount", "[Mount]\nWhat={disk}\nWhere=/srv/data\n"),
+        ("data.swap", "[Swap]\nWhat = {disk}p3\n"),
+    ],
+)
+def test_a_free_disk_that_the_nodes_settings_name_is_not_adopted(
+    loops: Loops, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str
+) -> None:
+    device = loops.add()
+    loops.list_in("bays", [device])
+    link = Path(f"/dev/iotide-test-{os.getpid()}-link")
+    link.symlink_to(loops.path(device))
+    try:
+        (tmp_path / file).write_text(text.format(disk=loops.path(device), link=link))
+        monkeypatch.setattr(uses, "_TABLES", ((tmp_path / "fstab", 0), (tmp_path / "crypttab", 1)))
+        monkeypatch.setattr(uses, "_UNITS", tmp_path)
+        check_refused(loops, device, f"{file} names it: /dev/")
+    finally:
+        link.unlink()
+
+
+def test_settings_that_name_other_disks_prevent_no_adoption(
+    loops: Loops, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, other = loops.add(), loops.add()
+    loops.list_in("bays", [device])
+    lines = (
+        f"#{loops.path(device)} /a ext4",
+        f"{loops.path(other)} /b ext4",
+        "UUID=1 /c ext4",
+        "tmpfs /d tmpfs",
+        "",
+        "x",
+    )
+    (tmp_path / "fstab").write_text("\n".join(lines))
+    monkeypatch.setattr(uses, "_TABLES", ((tmp_path / "fstab", 0),))
+    loops.adopt(device)

@@ -69,10 +69,12 @@ def test_a_disk_is_allowed_by_the_link_with_its_wwn(tmp_path: Path) -> None:
     for link in ("ata-MODEL_SERIAL", "wwn-0x5000c500a1b2c3d4"):
         (tmp_path / link).symlink_to(tmp_path / "sdb")
     (tmp_path / "wwn-0x1111").symlink_to(tmp_path / "sdc")
+    (tmp_path / "lvm-pv-uuid-x").symlink_to(tmp_path / "sdd")
     link = scratch.link_of("sdb", tmp_path)
     assert link == f"{tmp_path}/wwn-0x5000c500a1b2c3d4"
-    with pytest.raises(ScratchRefusedError, match="udev has no link to sdz"):
-        scratch.link_of("sdz", tmp_path)
+    for name in ("sdz", "sdd"):
+        with pytest.raises(ScratchRefusedError, match=f"udev has no link to {name}"):
+            scratch.link_of(name, tmp_path)
     lines = scratch.drop_in([link], [9, 253]).splitlines()
     assert lines[1:5] == ["[Service]", *(f"DeviceAllow={link}{part} rw" for part in ("", "-part1", "-part2"))]
     assert len(lines) == 5 + 2 * len(NUMBERS)

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, name_of, path_of, performed, run, state_of
+from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, name_of, path_of, performed, run, state_of
 
 from iotide_agent.scratch.disk import Disk
+from iotide_agent.scratch.listing import all_sets
 from iotide_agent.scratch.mapper import PREFIX, named
 from iotide_agent.scratch.refusals import ScratchRefusedError
+from iotide_agent.scratch.sets import read_config
 from iotide_wire.units import MIB
 
 SPARE: Final = "serial-SPARE"
@@ -24,6 +26,12 @@ MIRROR: Final[dict[str, Any]] = {
     "fs": {"type": "ext4"},
 }
 _orders = iter(range(700, 800))
+
+
+def rows() -> list[dict[str, Any]]:
+    (found,) = [found for found in all_sets(SITE, read_config()) if found["set"] == "bays"]
+    disks: list[dict[str, Any]] = found["disks"]
+    return disks
 
 
 def order() -> dict[str, Any]:
@@ -127,7 +135,11 @@ def test_a_disk_pulled_while_mounted_is_named_and_clean_after_its_return() -> No
     point = Path(done("mount", **head, options={})["mount"])
     try:
         with pulled(PULLED):
-            assert "no disk of this node has this identity" in done("recover")["reasons"][0]
+            (row,) = [row for row in rows() if row["device"] == PULLED]
+            assert (row["state"], row["serial"]) == ("lost", "SCRATCH0"), row
+            reasons = done("recover")["reasons"]
+            assert "no disk of this node has this identity" in reasons[0]
+            assert mounts() == [], reasons
         assert done("recover")["wiped"] == [PULLED]
         assert state_of(PULLED) == "clean"
         head = order()
@@ -138,5 +150,5 @@ def test_a_disk_pulled_while_mounted_is_named_and_clean_after_its_return() -> No
         done("wipe", **head)
     finally:
         with suppress(AssertionError):
-            run("umount", str(point))  # what is left of the first mount
+            run("umount", str(point))
     assert leftovers() == []

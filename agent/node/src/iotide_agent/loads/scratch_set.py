@@ -18,7 +18,6 @@ from typing import Any, Final
 _POLL_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 30.0
 _LARGEST_ANSWER_BYTES: Final = 256 * 1024
-_STATUS: Final = b'{"verb": "status"}'
 _SAME: Final = ("verb", "order", "fence")
 
 
@@ -47,13 +46,13 @@ def _perform(path: str, request: Mapping[str, Any]) -> dict[str, Any]:
 
     A record from before the request is that of another operation: the helper was ended before it could store one.
     """
-    _wait(path)
+    status = json.dumps({"verb": "status", "set": request["set"]}).encode()
+    _wait(path, status)
     asked_s = int(time.time())
     refused = _ask(path, json.dumps(request).encode()).get("refused")
     if refused is not None:
         raise EndedError(f"{request['verb']}: {refused}")
-    _wait(path)
-    record: dict[str, Any] = _ask(path, _STATUS)["last"].get(request["set"])
+    record: dict[str, Any] = _wait(path, status)["last"].get(request["set"])
     is_own = record is not None and all(record[key] == request.get(key, 0) for key in _SAME)
     if not is_own or record["began_s"] < asked_s:
         raise EndedError(f"{request['verb']}: the helper has no record of it")
@@ -63,16 +62,23 @@ def _perform(path: str, request: Mapping[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _wait(path: str) -> None:
-    """Wait until no operation runs, and report the steps of one that does."""
+def _wait(path: str, status: bytes) -> dict[str, Any]:
+    """Wait until no operation runs, and report the steps of one that does; return the status then."""
     shown = None
-    while (running := _ask(path, _STATUS)["running"]) is not None:
+    while (running := (found := _status_in(_ask(path, status)))["running"]) is not None:
         step = {key: running[key] for key in ("verb", "step", "progress")}
         if step != shown:
             sys.stderr.write(f"{json.dumps(step)}\n")
             sys.stderr.flush()
             shown = step
         time.sleep(_POLL_SECONDS)  # the helper answers and never calls
+    return found
+
+
+def _status_in(answer: dict[str, Any]) -> dict[str, Any]:
+    if "running" not in answer:
+        raise EndedError(f"status: {answer.get('refused', 'the helper gave no answer')}")
+    return answer
 
 
 def _ask(path: str, packet: bytes) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Asks the root helper for the scratch sets of this node, and judges their state."""
 
+import json
 import logging
 import socket
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from iotide_wire.scratch_sets import ScratchSet, ScratchSets, ScratchState
+from iotide_wire.scratch_sets import MOST_SETS, ScratchSet, ScratchSets, ScratchState
 
 HELPER: Final = Path("/run/iotide/scratch.sock")
 """Socket of the root helper; it exists only on nodes with adopted disks."""
@@ -17,7 +18,7 @@ _PATIENCE_SECONDS: Final = 15.0
 """Time for the first answer: systemd starts the helper for it, on a node that may be busy."""
 _LARGEST_ANSWER_BYTES: Final = 256 * 1024
 _LONGEST_REASON: Final = 1000
-_QUESTION: Final = b'{"verb": "list"}'
+_REFUSED: Final = b'{"refused"'
 _SETS: Final[TypeAdapter[tuple[ScratchSet, ...]]] = TypeAdapter(ScratchSets)
 _STATES: Final = {"clean": ScratchState.CLEAN, "dirty": ScratchState.DIRTY, "made": ScratchState.IN_USE}
 """States of a mark. A made disk is dirty with a whole layout on it."""
@@ -25,6 +26,8 @@ _WORST_FIRST: Final = (
     *(ScratchState.LOST, ScratchState.FOREIGN, ScratchState.ABSENT),
     *(ScratchState.DIRTY, ScratchState.IN_USE, ScratchState.CLEAN),
 )
+_REMOVING: Final = frozenset({"unmount", "wipe", "recover"})
+_UNFINISHED: Final = frozenset({"dirty", "failed", "killed"})
 _logger = logging.getLogger(__name__)
 
 
@@ -62,7 +65,13 @@ class _ListedDisk(_Listed):
 class _Last(_Listed):
     """The last operation on a set."""
 
+    verb: str = ""
+    outcome: str = ""
     reason: str = ""
+
+    @property
+    def left_something(self) -> bool:
+        return self.verb in _REMOVING and self.outcome in _UNFINISHED
 
 
 class _ListedSet(_Listed):
@@ -74,29 +83,36 @@ class _ListedSet(_Listed):
 
 class _Answer(_Listed):
     sets: list[_ListedSet]
+    next: int | None = None
     lacks: list[str] = []
 
 
 def read_scratch_sets(helper: Path = HELPER) -> tuple[ScratchSet, ...] | None:
-    """Return the node's sets, none without a helper; None if it gives no valid answer in time."""
+    """Return the node's sets, page by page, none without a helper; None if it gives no valid answer in time."""
     try:
         if not helper.exists():
             return ()
-        answer = _Answer.model_validate_json(_ask(helper))
-        return _SETS.validate_python([_announced(one) | {"lacks": answer.lacks} for one in answer.sets])
+        announced: list[dict[str, Any]] = []
+        first: int | None = 0
+        while first is not None and len(announced) <= MOST_SETS:
+            answer = _Answer.model_validate_json(_ask(helper, first))
+            announced += [_announced(one) | {"lacks": answer.lacks} for one in answer.sets]
+            first = answer.next if answer.sets else None
+        return _SETS.validate_python(announced)
     except (OSError, ValueError, OverflowError) as error:
         _logger.warning("scratch_sets_unknown error=%s", error)
         return None
 
 
-def _ask(helper: Path) -> bytes:
+def _ask(helper: Path, first: int) -> bytes:
+    question = {"verb": "list", **({"from": first} if first else {})}
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
         asking.settimeout(_PATIENCE_SECONDS)
         asking.connect(str(helper))
-        asking.send(_QUESTION)
+        asking.send(json.dumps(question).encode())
         answer = asking.recv(_LARGEST_ANSWER_BYTES + 1)
-    if not 0 < len(answer) <= _LARGEST_ANSWER_BYTES:
-        message = f"the helper answered {len(answer)} bytes"
+    if not 0 < len(answer) <= _LARGEST_ANSWER_BYTES or answer.startswith(_REFUSED):
+        message = f"the helper answered {len(answer)} bytes: {answer[:_LONGEST_REASON]!r}"
         raise ValueError(message)
     return answer
 
@@ -104,6 +120,9 @@ def _ask(helper: Path) -> bytes:
 def _announced(listed: _ListedSet) -> dict[str, Any]:
     states = {disk.judged for disk in listed.disks} or {ScratchState.ABSENT}
     state = next(one for one in _WORST_FIRST if one in states)
+    if state is ScratchState.IN_USE and listed.last is not None and listed.last.left_something:
+        # A busy mount stays whole, with its marks.
+        state = ScratchState.DIRTY
     used = [disk.since_s for disk in listed.disks if disk.order and disk.since_s]
     return {
         "name": listed.name,
@@ -132,7 +151,8 @@ def _reason(listed: _ListedSet, state: ScratchState) -> str:
     if state in {ScratchState.CLEAN, ScratchState.IN_USE}:
         return ""
     failed = listed.last.reason if listed.last is not None and state is ScratchState.DIRTY else ""
-    words = "; ".join([*_problems(listed.disks), failed] if failed else _problems(listed.disks)) or "it has no disks"
+    # The reason of the operation first: those of many disks would leave no space for it.
+    words = "; ".join(filter(None, [failed, *_problems(listed.disks)])) or "it has no disks"
     return "".join(letter if letter.isprintable() else " " for letter in words)[:_LONGEST_REASON]
 
 

@@ -213,7 +213,11 @@ def names_of(sysfs: Sysfs, device: str) -> list[str]:
 
 def check_node(sysfs: Sysfs, name: str) -> None:
     """Raise ScratchRefusedError unless /dev/NAME, which commands get, is the device that /sys has under this name."""
-    found = Path("/dev", name).lstat()
+    check_number(sysfs, name, Path("/dev", name).lstat())
+
+
+def check_number(sysfs: Sysfs, name: str, found: os.stat_result) -> None:
+    """Raise ScratchRefusedError unless a file is the block device that /sys has under this name."""
     if not stat.S_ISBLK(found.st_mode) or sysfs.text(name, "dev") != _shown(found.st_rdev):
         raise ScratchRefusedError(f"/dev/{name} is another device than in /sys; restart udev, or remove it")
 

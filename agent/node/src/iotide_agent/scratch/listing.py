@@ -1,7 +1,9 @@
 """Lists sets, disks, marks, and disks that could be listed, for root and the agent. Reads only."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from iotide_agent.scratch.disk import Disk, names_of
 from iotide_agent.scratch.mark import Adoption
@@ -10,9 +12,26 @@ from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import DiskSet, ScratchConfig
 from iotide_agent.scratch.site import Site
 
+_PAGE_BYTES: Final = 64 * 1024
+"""A page has more with a single large set only: one of 64 disks takes some 50 KiB."""
+
 
 def all_sets(site: Site, config: ScratchConfig) -> list[dict[str, Any]]:
     return [_set(site, found) for found in config.sets.values()]
+
+
+def page_of_sets(site: Site, config: ScratchConfig, first: int) -> dict[str, Any]:
+    """Return sets from a number on, as many as one answer holds, and the number of the `next` one; None for none."""
+    names = list(config.sets)
+    shown: list[dict[str, Any]] = []
+    size_bytes = 0
+    for number in range(first, len(names)):
+        row = _set(site, config.sets[names[number]])
+        size_bytes += len(json.dumps(row))
+        if shown and size_bytes > _PAGE_BYTES:
+            return {"sets": shown, "next": number}
+        shown.append(row)
+    return {"sets": shown, "next": None}
 
 
 def unlisted(site: Site, config: ScratchConfig) -> list[dict[str, Any]]:
@@ -61,6 +80,11 @@ def disk_row(site: Site, device: str) -> dict[str, Any]:
     return row
 
 
+def head_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of an operation without its answer and commands."""
+    return {key: value for key, value in record.items() if key not in {"answer", "commands"}}
+
+
 def _missing(site: Site, device: str, problem: str) -> dict[str, Any]:
     """Return why a disk cannot be opened: `lost` if root adopted it and it is not there, with its last known bay."""
     try:
@@ -80,10 +104,10 @@ def _adopted(adoption: Adoption) -> dict[str, Any]:
 
 
 def _set(site: Site, found: DiskSet) -> dict[str, Any]:
-    last = Records(site.state, found.name).last() or {}
+    last = Records(site.state, found.name).last()
     return {
         "set": found.name,
         "disks": [disk_row(site, device) for device in found.devices],
         "mount": str(site.mounts / found.name),
-        "last": {key: value for key, value in last.items() if key not in {"answer", "commands"}} or None,
+        "last": None if last is None else head_of(last),
     }

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.mounts import mount_id_of
+from iotide_agent.runner.walls import why_changeable
 from iotide_agent.scratch import arenas
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node
@@ -56,6 +57,9 @@ class Mounter:
                 _make_passable(self._site.mounts.parent, self._site.mounts)
                 # Root's until it is mounted, so that no run can write to the directory below.
                 self._site.mounts.joinpath(self._set.name).mkdir(mode=_PRIVATE, exist_ok=True)
+                reason = why_changeable(self.point)
+                if reason is not None:
+                    raise ScratchRefusedError(f"nothing is mounted at {self.point}: {reason}")
                 command = ("mount", "--types", making.type, "--options", options, f"/dev/{names[0]}", self.point)
                 self._commands.run(command)
             mount_id = self._hand_over(self._mount_ids(disks))

@@ -38,9 +38,9 @@ def openers_of(descriptor: int) -> str:
     return worded(pid for pid in _others() if any(os.path.samestat(own, found) for found in _opened(pid, answering)))
 
 
-def users_of(directory: str) -> str:
-    """Return the processes with an open file, a working directory or a root below a directory, worded."""
-    return worded(pid for pid in pids() if any(_is_below(link, directory) for link in _links(pid)))
+def users_of(directory: str) -> list[int]:
+    """Return the processes with an open or mapped file, a working directory or a root below a directory."""
+    return [pid for pid in pids() if any(is_below(link, directory) for link in _links(pid)) or _maps(pid, directory)]
 
 
 def _others() -> list[int]:
@@ -83,7 +83,13 @@ def _links(pid: int) -> Iterator[str]:
                 yield str(entry.readlink())
 
 
-def _is_below(link: str, directory: str) -> bool:
+def _maps(pid: int, directory: str) -> bool:
+    with suppress(OSError):
+        return f" {directory}/".encode(errors="surrogateescape") in (PROC / str(pid) / "maps").read_bytes()
+    return False
+
+
+def is_below(link: str, directory: str) -> bool:
     return link == directory or link.startswith(f"{directory}/")
 
 

@@ -18,6 +18,8 @@ from iotide_agent.scratch.sets import DiskSet, ScratchConfig, read_config
 from iotide_agent.scratch.site import Site
 
 DONE: Final = "done"
+_MOST_REASON: Final = 1000
+"""Characters, as in what the agent sends. Any user can choose long paths."""
 _OUTCOMES: Final = (
     (ScratchRefusedError, "refused"),
     (DirtyError, "dirty"),
@@ -50,7 +52,7 @@ def perform(site: Site, request: ScratchRequest, packet: bytes, journal: Journal
                 records.add_written(sum(_written(site, found).values()) - sum(before.values()))
     except tuple(kind for kind, _ in _OUTCOMES) as error:
         outcome = next(word for kind, word in _OUTCOMES if isinstance(error, kind))
-        reason = str(error)
+        reason = str(error)[:_MOST_REASON]
     record = {**head, "outcome": outcome, "reason": reason, "answer": answer, "commands": journal.commands}
     journal.write("ended", verb=str(request.verb), set=request.set, outcome=outcome, reason=reason)
     if is_known:

@@ -11,6 +11,7 @@ from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, Scratc
 from iotide_agent.scratch.requests import ScratchRequest
 from iotide_agent.scratch.sets import DiskSet
 from iotide_agent.scratch.site import Site
+from iotide_agent.scratch.stack import unmount_dead
 from iotide_agent.scratch.wiping import Wiper
 
 
@@ -40,6 +41,7 @@ class Recovery:
             dirty = [disk for disk in disks if not disk.state().is_clean]
             if request.order:
                 arenas.check_newest(dirty, request)
+            reasons += unmount_dead(str(self._site.mounts / self._set.name), self._site.sysfs, self._commands)
             reasons += self._foreign([disk for disk in disks if disk.state().is_clean])
             try:
                 self._clean(dirty)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from iotide_agent.scratch.refusals import ScratchRefusedError
-from iotide_agent.scratch.sets import NODE_NAME, SET_NAME
+from iotide_agent.scratch.sets import MOST_SETS, NODE_NAME, SET_NAME
 from iotide_wire.geometry import mkfs_geometry
 from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
@@ -35,6 +35,8 @@ from iotide_wire.scratch_vocabulary import (
 from iotide_wire.striping import Layout, check_layout
 
 MOST_PACKET_BYTES: Final = 16 * 1024
+MOST_ANSWER_BYTES: Final = 128 * 1024
+"""The kernel sends no packet longer than the buffer of a socket, 208 KiB by default, and needs memory in one piece."""
 _MOST_NUMBER: Final = 2**63 - 1
 E = TypeVar("E", bound=StrEnum)
 
@@ -72,12 +74,18 @@ class Making:
 
 @dataclass(frozen=True, slots=True)
 class ScratchRequest:
-    """Holds a checked request. `order` and `fence` are 0 where a verb has none, or `recover` names none."""
+    """Holds a checked request.
+
+    Attributes:
+        order, fence: 0 where a verb has none, or `recover` names none.
+        first: number of the first set that `list` shows.
+    """
 
     verb: Verb
     set: str = ""
     order: int = 0
     fence: int = 0
+    first: int = 0
     making: Making | None = None
     options: tuple[tuple[str, bool | int | str], ...] = ()
     clients: tuple[str, ...] = ()
@@ -140,6 +148,9 @@ class _Fields:
             raise self._wrong("set", found, "the name of a set")
         return found
 
+    def set_name_or_none(self) -> str:
+        return "" if self._left.get("set") is None and self._drop("set") else self.set_name()
+
     def fields_of(self, key: str) -> "_Fields":
         return _Fields(self._take(key, None), f"{self._where}.{key}")
 
@@ -186,6 +197,14 @@ def _ordered(given: _Fields) -> dict[str, Any]:
 
 def _plain(verb: Verb) -> Callable[[_Fields], ScratchRequest]:
     return lambda given: ScratchRequest(verb, **_ordered(given))
+
+
+def _list(given: _Fields) -> ScratchRequest:
+    return ScratchRequest(Verb.LIST, first=given.number("from", MOST_SETS, 0, least=0))
+
+
+def _status(given: _Fields) -> ScratchRequest:
+    return ScratchRequest(Verb.STATUS, given.set_name_or_none())
 
 
 def _recover(given: _Fields) -> ScratchRequest:
@@ -285,6 +304,8 @@ def _no_constant(text: str) -> float:
 
 
 _BUILDERS: Final[Mapping[Verb, Callable[[_Fields], ScratchRequest]]] = {
+    Verb.LIST: _list,
+    Verb.STATUS: _status,
     Verb.MAKE: _make,
     Verb.MOUNT: _mount,
     Verb.UNMOUNT: _plain(Verb.UNMOUNT),

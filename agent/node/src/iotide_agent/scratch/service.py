@@ -6,14 +6,14 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TextIO
 
 from iotide_agent.scratch.lacking import lacking
-from iotide_agent.scratch.listing import all_sets, unlisted
+from iotide_agent.scratch.listing import head_of, page_of_sets
 from iotide_agent.scratch.record import Records
 from iotide_agent.scratch.refusals import ScratchRefusedError
-from iotide_agent.scratch.requests import MOST_PACKET_BYTES, ScratchRequest, Verb, parse_request
+from iotide_agent.scratch.requests import MOST_ANSWER_BYTES, MOST_PACKET_BYTES, ScratchRequest, Verb, parse_request
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.site import Site
 from iotide_agent.scratch.worker import Worker
@@ -22,6 +22,7 @@ IDLE_SECONDS: Final = 60.0
 _MOST_CONNECTIONS: Final = 16
 _CREDENTIALS: Final = struct.Struct("3i")
 _SHOWN_COMMANDS: Final = 40
+_SHOWN_BYTES: Final = 64 * 1024
 _ROOT: Final = 0
 
 
@@ -58,14 +59,15 @@ class Service:
             return {"refused": f"the program failed to answer: {error!r}; its journal has more"}
 
     def _answer(self, request: ScratchRequest, packet: bytes) -> Mapping[str, Any]:
-        if request.verb is Verb.STATUS:
-            return self._status()
         config = read_config(self._site.config_file)
+        if request.verb is Verb.STATUS and not request.set:
+            return self._status(config.sets, head_of)
         if request.verb is Verb.LIST:
-            sets = all_sets(self._site, config)
-            return {"sets": sets, "unlisted": unlisted(self._site, config), "lacks": lacking()}
+            return {**page_of_sets(self._site, config, request.first), "lacks": lacking()}
         if request.set not in config.sets:
             raise ScratchRefusedError(f"scratch.toml of this node has no set {request.set!r}")
+        if request.verb is Verb.STATUS:
+            return self._status([request.set], _cut)
         if self._worker is not None:
             if self._worker.request == request:
                 return {"accepted": True}
@@ -74,11 +76,11 @@ class Service:
         self._selector.register(self._worker, selectors.EVENT_READ, self._follow)
         return {"accepted": True}
 
-    def _status(self) -> Mapping[str, Any]:
-        config = read_config(self._site.config_file)
-        last = {name: Records(self._site.state, name).last() for name in config.sets}
+    def _status(self, sets: Iterable[str], shorten: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> dict[str, Any]:
+        """Return what runs, and the last operation of each set, shortened so that one packet holds them."""
+        last = {name: Records(self._site.state, name).last() for name in sets}
         running = None if self._worker is None else {**self._worker.shown(), "progress": self._progress(self._worker)}
-        return {"running": running, "last": {name: _cut(record) for name, record in last.items() if record}}
+        return {"running": running, "last": {name: shorten(record) for name, record in last.items() if record}}
 
     def _progress(self, worker: Worker) -> str | None:
         """Return how far an array has synchronised, such as `1200 / 4800`; None for other steps."""
@@ -116,7 +118,7 @@ class Service:
             packet = connection.recv(MOST_PACKET_BYTES + 1)
             if packet:
                 said = self.answer(packet) if len(packet) <= MOST_PACKET_BYTES else {"refused": "request: too long"}
-                connection.send(json.dumps(said).encode())
+                connection.send(_encoded(said))
                 return
         except OSError as error:
             self._stream.write(f"connection_lost because={error}\n")
@@ -125,8 +127,23 @@ class Service:
         connection.close()
 
 
+def _encoded(said: Mapping[str, Any]) -> bytes:
+    answer = json.dumps(said).encode()
+    if len(answer) <= MOST_ANSWER_BYTES:
+        return answer
+    refused = f"the answer has {len(answer)} bytes; at most {MOST_ANSWER_BYTES} can be sent"
+    return json.dumps({"refused": refused}).encode()
+
+
 def _cut(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**record, "commands": record["commands"][-_SHOWN_COMMANDS:]}
+    """Return a record with its last commands only, as many as a packet holds."""
+    commands, left = [], _SHOWN_BYTES
+    for command in record["commands"][: -_SHOWN_COMMANDS - 1 : -1]:
+        left -= len(json.dumps(command))
+        if left < 0:
+            break
+        commands.append(command)
+    return {**record, "commands": commands[::-1]}
 
 
 def activated_socket() -> socket.socket:

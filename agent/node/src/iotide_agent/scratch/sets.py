@@ -14,6 +14,9 @@ from iotide_wire.scratch_vocabulary import MOST_DISKS
 
 SYSTEM_SETS: Final = Path("/etc/iotide/scratch.toml")
 SET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+MOST_SETS: Final = 50
+MOST_LISTED: Final = 256
+"""Maximum number of disks in all sets: what the server takes, and an answer holds."""
 _DEVICE: Final = re.compile(r"(wwn-0x|nvme-|serial-)[A-Za-z0-9._-]{1,120}")
 NODE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _HOOKS: Final = ("after_mount", "before_unmount")
@@ -66,7 +69,11 @@ def read_config(file: Path = SYSTEM_SETS) -> ScratchConfig:
         raise ScratchRefusedError(f"{file}: {error}") from error
     _only(values, {"sets", "clients"}, str(file))
     sets = {name: _set_of(name, found, file) for name, found in _table(values, "sets", file).items()}
+    if len(sets) > MOST_SETS:
+        raise ScratchRefusedError(f"{file}: {len(sets)} sets; a node has at most {MOST_SETS}")
     listed = [device for found in sets.values() for device in found.devices]
+    if len(listed) > MOST_LISTED:
+        raise ScratchRefusedError(f"{file}: {len(listed)} disks; all sets of a node have at most {MOST_LISTED}")
     twice = {device for device in listed if listed.count(device) > 1}
     if twice:
         raise ScratchRefusedError(f"{file}: {', '.join(sorted(twice))} is listed twice")

@@ -8,15 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from iotide_agent.scratch import mapper
+from iotide_agent.scratch import mapper, nfs
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, check_node, until
 from iotide_agent.scratch.hooks import run_hook
-from iotide_agent.scratch.namespaces import ProcessMount
-from iotide_agent.scratch.openers import openers, users_of, worded
+from iotide_agent.scratch.namespaces import ProcessMount, mounts
+from iotide_agent.scratch.openers import worded
 from iotide_agent.scratch.refusals import CommandFailedError, DirtyError, ScratchRefusedError, joined
 from iotide_agent.scratch.sysfs import Sysfs
-from iotide_agent.scratch.uses import btrfs_siblings, device_numbers, is_claimed, mounts_of
+from iotide_agent.scratch.uses import btrfs_siblings, holders_of, is_claimed, mounts_of, users_of_mount
 
 _EXPORTS: Final = Path("/var/lib/nfs/etab")
 _EXPORT: Final = re.compile(r"(?P<path>\S+)\s+(?P<client>[^\s(]+)\(")
@@ -97,27 +97,26 @@ class Stack:
             except CommandFailedError as error:
                 raise DirtyError(str(error)) from error
 
-        def is_unmounted() -> bool:
-            for mount in mounts_of(self._sysfs, names):
-                if mount.is_own:
-                    for client in exports_of(mount.path):
-                        self._commands.run(("exportfs", "-u", exported(client, mount.path)), ok=_ANY)
-                    self._unmount_one(mount)
-            # Most other namespaces have followed the node's own. A user can have thousands that do not.
-            end = time.monotonic() + self._patience_seconds
-            for mount in mounts_of(self._sysfs, names):
-                if not mount.is_own and time.monotonic() < end:
-                    with suppress(CommandFailedError):
-                        self._unmount_one(mount)
-            return not mounts_of(self._sysfs, names)
-
-        if not until(is_unmounted, self._patience_seconds, pause_seconds=1.0):
+        if not until(lambda: self._is_unmounted(names), self._patience_seconds, pause_seconds=1.0):
             raise DirtyError(joined([*map(_stays_mounted, mounts_of(self._sysfs, names))]))
 
-    def _unmount_one(self, mount: ProcessMount) -> None:
-        # Never lazily: the mount would leave every list, with the device still busy.
-        words = (str(mount.pid), str(mount.id), mount.path)
-        self._commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
+    def _is_unmounted(self, names: Collection[str]) -> bool:
+        """Try once to unmount everywhere; return whether it succeeded."""
+        for mount in self._own_mounts(names):
+            _end_exports(mount, self._commands)
+            _unmount_one(mount, self._commands)
+        for mount in self._own_mounts(names):
+            nfs.release(mount.number, mount.path)
+        # Most other namespaces have followed the node's own. A user can have thousands that do not.
+        end = time.monotonic() + self._patience_seconds
+        for mount in mounts_of(self._sysfs, names):
+            if not mount.is_own and time.monotonic() < end:
+                with suppress(CommandFailedError):
+                    _unmount_one(mount, self._commands)
+        return not mounts_of(self._sysfs, names)
+
+    def _own_mounts(self, names: Collection[str]) -> list[ProcessMount]:
+        return [mount for mount in mounts_of(self._sysfs, names) if mount.is_own]
 
     def _remove(self, device: str) -> None:
         path = f"/dev/{device}"
@@ -135,8 +134,7 @@ class Stack:
             return not self._exists(device, is_md=is_md)
 
         if not until(is_gone, _REMOVE_SECONDS, pause_seconds=0.25):
-            who = openers(device_numbers(self._sysfs, (device,)))
-            raise DirtyError(f"{device} cannot be removed; open in processes {who or 'unknown'}")
+            raise DirtyError(f"{device} cannot be removed: {holders_of(self._sysfs, (device,))}")
 
     def _exists(self, device: str, *, is_md: bool) -> bool:
         if not is_md:
@@ -144,17 +142,40 @@ class Stack:
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
 
 
+def unmount_dead(point: str, sysfs: Sysfs, commands: Commands) -> list[str]:
+    """Unmount what disks that are gone left at a mount point of this node; return why something stays there."""
+    for mount in _dead(point, sysfs):
+        _end_exports(mount, commands)
+        _unmount_one(mount, commands)
+    return [f"its disk is gone, and {_stays_mounted(mount)}" for mount in _dead(point, sysfs)]
+
+
+def _dead(point: str, sysfs: Sysfs) -> list[ProcessMount]:
+    own = [mount for mount in mounts() if mount.is_own and mount.path == point]
+    return [mount for mount in own[::-1] if not mount.number.startswith("0:") and not sysfs.has_number(mount.number)]
+
+
+def _end_exports(mount: ProcessMount, commands: Commands) -> None:
+    for client in exports_of(mount.path):
+        commands.run(("exportfs", "-u", exported(client, mount.path)), ok=_ANY)
+
+
+def _unmount_one(mount: ProcessMount, commands: Commands) -> None:
+    # Never lazily: the mount would leave every list, with the device still busy.
+    words = (str(mount.pid), str(mount.id), mount.path)
+    commands.run((sys.executable, "-I", "-S", _UNMOUNTING, *words), ok=_ANY)
+
+
 def _stays_mounted(mount: ProcessMount) -> str:
     if mount.is_own:
-        return f"{mount.path} stays mounted: {users_of(mount.path)}"
+        return f"{mount.path} stays mounted: {users_of_mount(mount)}"
     return f"{mount.path} stays mounted in the mount namespace of {worded([mount.pid])}"
 
 
 def wait_unclaimed(disk: Disk, sysfs: Sysfs, patience_seconds: float) -> None:
     """Wait until the kernel grants the arena; raise DirtyError with the processes that have it open."""
     if not until(lambda: not is_claimed(disk.arena_path), patience_seconds):
-        who = openers(device_numbers(sysfs, (disk.arena,)))
-        raise DirtyError(f"{disk.device}: the arena stays in use; open in processes {who or 'unknown'}")
+        raise DirtyError(f"{disk.device}: the arena stays in use: {holders_of(sysfs, (disk.arena,))}")
 
 
 def exported(address: str, point: str) -> str:

@@ -55,6 +55,10 @@ class Sysfs:
     def has(self, name: str, entry: str = "") -> bool:
         return (_SYS / "class/block" / name / entry).exists()
 
+    def has_number(self, number: str) -> bool:
+        """Return whether a block device with this number, major:minor, is there."""
+        return (_SYS / "dev/block" / number).exists()
+
     def partitions(self, name: str) -> list[str]:
         return [entry for entry in self.names(name, "") if self.has(name, f"{entry}/partition")]
 

@@ -3,17 +3,20 @@
 import errno
 import json
 import os
+import re
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.mounts import decode
+from iotide_agent.scratch import nfs
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.mark import MIB
 from iotide_agent.scratch.namespaces import PROC, ProcessMount, mounts
-from iotide_agent.scratch.openers import openers
+from iotide_agent.scratch.openers import is_below, openers, users_of, worded
+from iotide_agent.scratch.refusals import joined
 from iotide_agent.scratch.sysfs import Sysfs
 
 _BTRFS: Final = Path("/sys/fs/btrfs")
@@ -23,6 +26,11 @@ _ABOVE: Final = (
     ("/sys/kernel/config/nvmet/subsystems", "*/namespaces/*/device_path"),
 )
 """Files that name a device without a claim of it: loop devices, and exports to other hosts by LIO and nvmet."""
+_TABLES: Final = ((Path("/etc/fstab"), 0), (Path("/etc/crypttab"), 1))
+"""Tables that name devices, with the column."""
+_UNITS: Final = Path("/etc/systemd/system")
+_PARTITIONS: Final = (re.compile(r"(?!)"), re.compile(r"-part\d+$"), re.compile(r"p?\d+$"))
+"""Endings that name a partition of a disk: none, those of udev's links, those of the kernel."""
 _OPEN_SECONDS: Final = 2.0
 """Workers of udev open a device for a moment after each event."""
 
@@ -35,9 +43,28 @@ def uses(disk: Disk, sysfs: Sysfs, commands: Commands, *, own: Collection[str] =
     names = [disk.name, *sysfs.partitions(disk.name)]
     found = [f"it has partitions: {', '.join(names[1:])}"] if len(names) > 1 else []
     found += _claims(disk, sysfs, names)
+    found += [f"{file} names it: {path}" for file, path in _settings() if _is_on(path, device_numbers(sysfs, names))]
     kinds = [(name, kind) for name in names for kind in signatures(f"/dev/{name}", commands)]
     found += [f"{name} holds {kind}" for name, kind in kinds if kind not in own]
     return found + _opened(sysfs, names)
+
+
+def _settings() -> Iterator[tuple[Path, str]]:
+    """Yield the paths in /dev that the node's settings mount, decrypt or swap to, which need not be in use now."""
+    for file, column in _TABLES:
+        for words in map(str.split, _read(file).splitlines()):
+            if len(words) > column and not words[0].startswith("#"):
+                yield file, decode(words[column])
+    for file in sorted(_UNITS.glob("*.mount")) + sorted(_UNITS.glob("*.swap")):
+        for line in _read(file).splitlines():
+            name, _, value = line.partition("=")
+            if name.strip() == "What":
+                yield file, value.strip()
+
+
+def _is_on(path: str, numbers: Collection[int]) -> bool:
+    """Return whether a path is one of the devices, or of a partition that such a disk does not have yet."""
+    return any(_number_of_path(ending.sub("", path)) in numbers for ending in _PARTITIONS)
 
 
 def live_uses(sysfs: Sysfs, disk: Disk) -> list[str]:
@@ -96,6 +123,31 @@ def lasting_openers(sysfs: Sysfs, names: Collection[str]) -> list[int]:
     return openers(numbers, passages)
 
 
+def holders_of(sysfs: Sysfs, names: Collection[str]) -> str:
+    """Return what keeps devices in use, worded: what is built on them, swap, loop devices, exports, processes."""
+    found = [f"held by {holder}" for name in names for holder in sysfs.names(name, "holders")]
+    found += [f"swap at {path}" for path in _swaps(sysfs, names)]
+    found += [f"{path} is on it" for path in _loops_and_exports(sysfs, names)]
+    who = openers(device_numbers(sysfs, names))
+    return joined([*found, worded(who)] if who or not found else found)
+
+
+def users_of_mount(mount: ProcessMount) -> str:
+    """Return what keeps a mount of this namespace busy, worded: what is mounted or loops on it, processes."""
+    path = mount.path
+    found = [f"{other.path} is mounted below it" for other in mounts() if other.is_own and _is_inside(other.path, path)]
+    found += [f"swap at {swap}" for swap in _swap_paths() if _is_inside(swap, path)]
+    loops = [file for file in Path("/sys/block").glob("loop*/loop/backing_file") if _is_inside(_read(file), path)]
+    found += [f"{loop.parent.parent.name} is on {_read(loop)}" for loop in loops]
+    found += [f"NFS client {address} has files open" for address in nfs.clients_of(mount.number)]
+    who = users_of(path)
+    return joined([*found, worded(who)] if who or not found else found)
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    return path != directory and is_below(path, directory)
+
+
 def device_numbers(sysfs: Sysfs, names: Collection[str]) -> set[int]:
     return _made(sysfs.text(name, "dev") for name in names)
 
@@ -131,11 +183,15 @@ def btrfs_siblings(names: Collection[str]) -> set[str]:
 
 def _swaps(sysfs: Sysfs, names: Collection[str]) -> list[str]:
     numbers = device_numbers(sysfs, names)
+    return [path for path in _swap_paths() if _number_of_path(path) in numbers]
+
+
+def _swap_paths() -> list[str]:
     try:
         lines = (PROC / "swaps").read_text().splitlines()[1:]
     except OSError:
         return []
-    return [path for path in (decode(line.split()[0]) for line in lines) if _number_of_path(path) in numbers]
+    return [decode(line.split()[0]) for line in lines]
 
 
 def _loops_and_exports(sysfs: Sysfs, names: Collection[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from iotide_agent.runner.files import closing
 from iotide_agent.scratch.commands import LONG_SECONDS, Commands, is_installed
-from iotide_agent.scratch.disk import Disk, write_all
+from iotide_agent.scratch.disk import Disk, check_number, write_all
 from iotide_agent.scratch.mark import MIB, MarkCondition
 from iotide_agent.scratch.refusals import DirtyError, ScratchRefusedError
 from iotide_agent.scratch.site import Site
@@ -55,15 +55,16 @@ class Wiper:
         self._check_dirty(disk)
         wait_unclaimed(disk, self._sysfs, self._patience_seconds)
         path = disk.arena_path
+        if discards:
+            # First: what a disk returns for discarded blocks may be old data, or change later.
+            self._commands.run(("blkdiscard", path), ok=_ANY, limit_seconds=LONG_SECONDS)
         kinds = signatures(path, self._commands)
         if "linux_raid_member" in kinds:
             self._commands.run(("mdadm", "--zero-superblock", "--quiet", path), ok=_ANY)
         # Also after mdadm: its superblock lies past older ones, which it uncovers.
         self._commands.run(("wipefs", "--all", "--quiet", path))
         self._commands.journal.write("zeroing", device=disk.device)
-        _zero(path, self._sysfs.size_bytes(disk.arena))
-        if discards:
-            self._commands.run(("blkdiscard", path), ok=_ANY, limit_seconds=LONG_SECONDS)
+        self._zero(disk)
         left = signatures(path, self._commands)
         if left:
             raise DirtyError(f"{disk.device}: it still holds {', '.join(left)}")
@@ -73,21 +74,21 @@ class Wiper:
         disk.write_state(replace(disk.state(), condition=MarkCondition.CLEAN, since_s=int(time.time())))
         self._commands.journal.write("clean", device=disk.device)
 
+    def _zero(self, disk: Disk) -> None:
+        # O_EXCL: not a byte while a mount, an array or a volume has the arena.
+        descriptor = os.open(disk.arena_path, os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with closing(descriptor):
+            check_number(self._sysfs, disk.arena, os.fstat(descriptor))
+            for start, length in zeroed_ranges(self._sysfs.size_bytes(disk.arena)):
+                for offset in range(start, start + length, MIB):
+                    write_all(descriptor, bytes(min(MIB, start + length - offset)), offset)
+            os.fsync(descriptor)
+
 
 def forget_btrfs(disks: Sequence[Disk], commands: Commands) -> None:
     """Have the kernel forget arenas as members of an unmounted Btrfs, which it would mix with a new one."""
     if is_installed("btrfs") and Path("/dev/btrfs-control").exists():
         commands.run(("btrfs", "device", "scan", "--forget", *(disk.arena_path for disk in disks)), ok=_ANY)
-
-
-def _zero(path: str, size_bytes: int) -> None:
-    # O_EXCL: not a byte while a mount, an array or a volume has the arena.
-    descriptor = os.open(path, os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW)
-    with closing(descriptor):
-        for start, length in zeroed_ranges(size_bytes):
-            for offset in range(start, start + length, MIB):
-                write_all(descriptor, bytes(min(MIB, start + length - offset)), offset)
-        os.fsync(descriptor)
 
 
 def zeroed_ranges(size_bytes: int) -> list[tuple[int, int]]:

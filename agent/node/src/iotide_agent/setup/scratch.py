@@ -1,6 +1,7 @@
 """Units and udev rule of the root program for scratch disks, and the list of devices that its unit may open."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ DISKS: Final = UNITS / f"{SCRATCH_SERVICE_UNIT}.d/10-disks.conf"
 _PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/python3 -I -S /opt/iotide-agent/lib/iotide_agent/scratch/__main__.py"
 _LINKS: Final = Path("/dev/disk/by-id")
 _PREFERRED: Final = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.")
+_OF_CONTENT: Final = re.compile(r"(lvm-pv|md|dm)-").match
+"""Names that udev takes from the content of a disk."""
 _DRIVERS: Final = {"md": "md_mod", DRIVER: "dm_mod"}
 """Name in /proc/devices of each driver whose fixed numbers are allowed, with its module."""
 
@@ -84,7 +87,7 @@ def drop_in(links: Sequence[str], majors: Sequence[int]) -> str:
 def link_of(name: str, links: Path = _LINKS) -> str:
     """Return udev's best link to a disk; raise ScratchRefusedError without one."""
     try:
-        found = [link for link in sorted(links.iterdir()) if link.resolve().name == name]
+        found = [link for link in sorted(links.iterdir()) if link.resolve().name == name and not _OF_CONTENT(link.name)]
     except OSError:
         found = []
     if not found:
