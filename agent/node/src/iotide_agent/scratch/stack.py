@@ -106,7 +106,7 @@ class Stack:
             _end_exports(mount, self._commands)
             _unmount_one(mount, self._commands)
         for mount in self._own_mounts(names):
-            nfs.release(mount.number, mount.path)
+            nfs.release(mount)
         # Most other namespaces have followed the node's own. A user can have thousands that do not.
         end = time.monotonic() + self._patience_seconds
         for mount in mounts_of(self._sysfs, names):
