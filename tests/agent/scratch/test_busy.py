@@ -96,7 +96,9 @@ def test_a_reason_is_bounded_whatever_path_a_user_chose(loops: Loops, tmp_path: 
     loops.site.mounts.chmod(0o711)
     with as_local_user(tmp_path, script):
         record = performed(loops, "recover")
-        assert (record["outcome"], len(record["reason"])) == ("dirty", 1000)
+        assert record["outcome"] == "dirty"
+        assert record["reason"].endswith("; 2 more")
+        assert len(record["reason"]) <= 1000
     assert cleaned(loops)
 
 

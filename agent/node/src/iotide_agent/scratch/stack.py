@@ -142,15 +142,15 @@ class Stack:
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
 
 
-def unmount_dead(point: str, sysfs: Sysfs, commands: Commands) -> list[str]:
+def unmount_dead(sysfs: Sysfs, point: str, commands: Commands) -> list[str]:
     """Unmount what disks that are gone left at a mount point of this node; return why something stays there."""
-    for mount in _dead(point, sysfs):
+    for mount in _dead(sysfs, point):
         _end_exports(mount, commands)
         _unmount_one(mount, commands)
-    return [f"its disk is gone, and {_stays_mounted(mount)}" for mount in _dead(point, sysfs)]
+    return [f"its disk is gone, and {_stays_mounted(mount)}" for mount in _dead(sysfs, point)]
 
 
-def _dead(point: str, sysfs: Sysfs) -> list[ProcessMount]:
+def _dead(sysfs: Sysfs, point: str) -> list[ProcessMount]:
     own = [mount for mount in mounts() if mount.is_own and mount.path == point]
     return [mount for mount in own[::-1] if not mount.number.startswith("0:") and not sysfs.has_number(mount.number)]
 
