@@ -22,6 +22,7 @@ _EXPORTS: Final = Path("/var/lib/nfs/etab")
 _EXPORT: Final = re.compile(r"(?P<path>\S+)\s+(?P<client>[^\s(]+)\(")
 _UNMOUNTING: Final = str(Path(__file__).with_name("unmounting.py"))
 _ANY: Final = (0, 1, 2)
+_MOST_OF_A_PATH: Final = 100
 _REMOVE_SECONDS: Final = 20.0
 
 
@@ -169,7 +170,9 @@ def _unmount_one(mount: ProcessMount, commands: Commands) -> None:
 def _stays_mounted(mount: ProcessMount) -> str:
     if mount.is_own:
         return f"{mount.path} stays mounted: {users_of_mount(mount)}"
-    return f"{mount.path} stays mounted in the mount namespace of {worded([mount.pid])}"
+    # A user can choose a path so long that nothing of the process would be left.
+    path = mount.path if len(mount.path) <= _MOST_OF_A_PATH else f"{mount.path[:_MOST_OF_A_PATH]}..."
+    return f"{path} stays mounted in the mount namespace of {worded([mount.pid])}"
 
 
 def wait_unclaimed(disk: Disk, sysfs: Sysfs, patience_seconds: float) -> None:
