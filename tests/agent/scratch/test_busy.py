@@ -13,6 +13,7 @@ from agent.scratch.test_attacks import as_local_user, cleaned, made_and_mounted
 from agent.scratch.test_uses import helper
 
 from iotide_agent.scratch import nfs
+from iotide_agent.scratch.namespaces import mounts
 from iotide_agent.scratch.uses import holders_of
 
 MAPPED: Final = (
@@ -93,9 +94,11 @@ def test_a_reason_is_bounded_whatever_path_a_user_chose(loops: Loops, tmp_path: 
     # Mounted over, a copy cannot be unmounted by its path.
     script += "".join(f"mount -t tmpfs over /mnt/{n}/{deep};" for n in range(3))
     loops.site.mounts.chmod(0o711)
-    with as_local_user(tmp_path, script):
+    with as_local_user(tmp_path, script) as pid:
         record = performed(loops, "recover")
-        assert (record["outcome"], len(record["reason"])) == ("dirty", 1000)
+        assert record["outcome"] == "dirty"
+        assert record["reason"].count(f"... stays mounted in the mount namespace of process {pid} (sh)") == 3
+        assert len(record["reason"]) <= 1000
     assert cleaned(loops)
 
 
@@ -135,9 +138,13 @@ def test_a_client_loses_its_files_only_if_all_are_on_the_set(nfsd: Nfsd) -> None
     nfsd.add(4, "10.0.0.5:700")
     assert nfs.clients_of("7:0") == ["10.0.0.2", "[fd00::3]"]
     assert nfs.clients_of("259:10") == ["10.0.0.4", "[fd00::3]"]
-    nfs.release("7:0", "/srv/iotide-scratch/bays")
+    (root,) = [mount for mount in mounts() if mount.is_own and mount.path == "/dev"][-1:]
+    nfs.release(root._replace(number="7:0"))
     assert [nfsd.written(number) for number in range(1, 5)] == ["expire\n", "", "", ""]
-    assert (nfsd.directory / "unlock_fs").read_text() == "/srv/iotide-scratch/bays"
+    assert (nfsd.directory / "unlock_fs").read_text() == "/dev"
+    (nfsd.directory / "unlock_fs").write_text("")
+    nfs.release(root._replace(number="7:0", id=-1))
+    assert (nfsd.directory / "unlock_fs").read_text() == "", "another mount is over it"
 
 
 def test_a_client_that_keeps_a_set_busy_is_named(loops: Loops, nfsd: Nfsd) -> None:
@@ -155,5 +162,5 @@ def test_a_client_that_keeps_a_set_busy_is_named(loops: Loops, nfsd: Nfsd) -> No
 
 def test_a_node_without_an_nfs_server_has_no_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nfs, "_CONTROL", tmp_path / "absent")
-    nfs.release("7:0", "/srv")
+    nfs.release(mounts()[0])
     assert nfs.clients_of("7:0") == []

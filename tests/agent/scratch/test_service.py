@@ -18,6 +18,7 @@ from agent.scratch.loops import Loops
 
 import iotide_agent
 import iotide_wire
+from iotide_agent.loads import scratch_set
 from iotide_agent.scratch import listing, service
 from iotide_agent.scratch.commands import is_installed
 from iotide_agent.scratch.disk import until
@@ -96,6 +97,20 @@ def test_a_killed_operation_is_reported_and_one_recovery_cleans_the_set(tmp_path
         assert answer(asking, {"verb": "recover", "set": "bays"}) == {"accepted": True}
         assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
         assert answer(asking, {"verb": "list"})["sets"][0]["disks"][0]["state"] == "clean"
+
+
+def test_the_load_program_says_that_its_operation_was_killed(tmp_path: Path) -> None:
+    with served(tmp_path, 3.0) as (path, program), connected(path) as asking:
+        command = (sys.executable, scratch_set.__file__, str(path), json.dumps([MAKE | {"fs": {"type": "ext4"}}]))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
+            children = Path(f"/proc/{program}/task/{program}/children")
+            assert until(lambda: children.read_text() != "", 30, pause_seconds=0.01)
+            os.kill(int(children.read_text()), signal.SIGKILL)
+            printed, said = load.communicate(timeout=60)
+        assert (load.returncode, json.loads(printed)["outcome"]) == (1, "killed")
+        assert said.splitlines()[-1].startswith("make: killed: its process ended with status 9")
+        assert answer(asking, {"verb": "recover", "set": "bays"}) == {"accepted": True}
+        assert until(lambda: answer(asking, {"verb": "status"})["running"] is None, 60)
 
 
 def test_a_refusal_of_an_accepted_operation_is_its_outcome(tmp_path: Path) -> None:

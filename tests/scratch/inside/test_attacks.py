@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 import pytest
 from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, name_of, path_of, performed, run, state_of
@@ -55,6 +57,7 @@ def spare() -> Iterator[str]:
         is_md = SITE.sysfs.has(holder, "md")
         run("mdadm", "--stop", f"/dev/{holder}") if is_md else run("dmsetup", "remove", *SITE.sysfs.numbers(holder))
     run("dd", "if=/dev/zero", f"of={path_of(SPARE)}", "bs=1M", "count=420", "conv=fsync")
+    run("blockdev", "--rereadpt", path_of(SPARE))
     run("udevadm", "settle")
 
 
@@ -74,6 +77,25 @@ def test_a_group_of_others_with_exactly_our_name_stays_whole(spare: str) -> None
     assert SITE.sysfs.names(name_of(SPARE), "holders") == theirs
     assert content(SPARE) == before
     assert leftovers() == []
+
+
+def test_a_forged_mark_with_the_disks_own_identity_is_no_adoption(spare: str) -> None:
+    with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
+        ours = disk.any_adoption()
+    with closing(Disk(SITE.sysfs, SPARE)) as disk:
+        identity = disk.identity
+        fields = {"wwn": identity.wwn, "serial": identity.serial, "model": identity.model}
+        disk.write_adoption(replace(ours, id=str(uuid4()), size_bytes=identity.size_bytes, **fields), is_new=False)
+        disk.write_table(disk.any_adoption().id)
+        disk.read_partitions()
+    run("udevadm", "settle")
+    before = content(SPARE)
+    record = performed("make", name="spare", **order(), **SINGLE)
+    assert record["outcome"] == "refused", record
+    assert "adopted.json does not have its adoption" in record["reason"]
+    assert "adopted.json does not have" in performed("recover", name="spare")["answer"]["reasons"][0]
+    assert content(SPARE) == before
+    assert spare == path_of(SPARE)
 
 
 def test_a_mapped_device_of_others_with_one_of_our_numbers_stays() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.files import closing
+from iotide_agent.runner.mounts import mount_id_of
+from iotide_agent.scratch.namespaces import ProcessMount
 
 _CONTROL: Final = Path("/proc/fs/nfsd")
 _SUPERBLOCK: Final = re.compile(r'superblock: "([0-9a-f]+:[0-9a-f]+):')
@@ -21,18 +23,26 @@ def clients_of(number: str) -> list[str]:
     return sorted({_address(client) for client in _clients() if own in _held(client)})
 
 
-def release(number: str, path: str) -> None:
+def release(mount: ProcessMount) -> None:
     """Have the server drop locks on a file system, and all that clients hold who use no other one.
 
     Others keep their files: the server cannot take them from a part of a client. Linux before 6.9 has no better way.
     """
-    own = _superblock(number)
+    own = _superblock(mount.number)
     with suppress(OSError):
-        _write(_CONTROL / "unlock_fs", path.encode(errors="surrogateescape"))
+        if _is_on_top(mount):
+            _write(_CONTROL / "unlock_fs", mount.path.encode(errors="surrogateescape"))
     for client in _clients():
         if _held(client) == {own}:
             with suppress(OSError):
                 _write(client / "ctl", _EXPIRE)
+
+
+def _is_on_top(mount: ProcessMount) -> bool:
+    """Return whether the path leads to this mount: the kernel takes a path, where others may have mounted over it."""
+    descriptor = os.open(mount.path, os.O_PATH | os.O_CLOEXEC)
+    with closing(descriptor):
+        return mount_id_of(descriptor) == mount.id
 
 
 def _clients() -> list[Path]:

@@ -41,7 +41,7 @@ class Recovery:
             dirty = [disk for disk in disks if not disk.state().is_clean]
             if request.order:
                 arenas.check_newest(dirty, request)
-            reasons += unmount_dead(str(self._site.mounts / self._set.name), self._site.sysfs, self._commands)
+            reasons += unmount_dead(self._site.sysfs, str(self._site.mounts / self._set.name), self._commands)
             reasons += self._foreign([disk for disk in disks if disk.state().is_clean])
             try:
                 self._clean(dirty)

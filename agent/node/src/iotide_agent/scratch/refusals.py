@@ -3,14 +3,22 @@
 from collections.abc import Sequence
 from typing import Final
 
+_MOST_CHARACTERS: Final = 800
 _MOST_SHOWN: Final = 8
 """Any user can have thousands of processes and namespaces."""
 
 
 def joined(reasons: Sequence[str], separator: str = "; ") -> str:
-    """Return reasons as one text, with the number of those left out."""
-    left_out = len(reasons) - _MOST_SHOWN
-    return separator.join(reasons if left_out <= 0 else [*reasons[:_MOST_SHOWN], f"{left_out} more"])
+    """Return reasons as one text of some 800 characters at most, with the number of those left out."""
+    shown: list[str] = []
+    left = _MOST_CHARACTERS
+    for reason in reasons[:_MOST_SHOWN]:
+        left -= len(reason)
+        if shown and left < 0:
+            break
+        shown.append(reason[:_MOST_CHARACTERS])
+    left_out = len(reasons) - len(shown)
+    return separator.join([*shown, f"{left_out} more"] if left_out else shown)
 
 
 class ScratchRefusedError(Exception):

@@ -95,7 +95,13 @@ class Service:
             self._worker = None
             if worker.status != 0:
                 reason = f"its process ended with status {worker.status}; recover the set"
-                record = {**worker.shown(), "outcome": "killed", "reason": reason, "answer": {}}
+                record = {
+                    **worker.shown(),
+                    "began_s": worker.since_s,
+                    "outcome": "killed",
+                    "reason": reason,
+                    "answer": {},
+                }
                 try:
                     Records(self._site.state, worker.request.set).write_last({**record, "commands": worker.commands})
                 except OSError as error:

@@ -22,6 +22,7 @@ _EXPORTS: Final = Path("/var/lib/nfs/etab")
 _EXPORT: Final = re.compile(r"(?P<path>\S+)\s+(?P<client>[^\s(]+)\(")
 _UNMOUNTING: Final = str(Path(__file__).with_name("unmounting.py"))
 _ANY: Final = (0, 1, 2)
+_MOST_OF_A_PATH: Final = 100
 _REMOVE_SECONDS: Final = 20.0
 
 
@@ -106,7 +107,7 @@ class Stack:
             _end_exports(mount, self._commands)
             _unmount_one(mount, self._commands)
         for mount in self._own_mounts(names):
-            nfs.release(mount.number, mount.path)
+            nfs.release(mount)
         # Most other namespaces have followed the node's own. A user can have thousands that do not.
         end = time.monotonic() + self._patience_seconds
         for mount in mounts_of(self._sysfs, names):
@@ -142,15 +143,15 @@ class Stack:
         return self._sysfs.has(device, "md") and self._sysfs.text(device, "md/array_state") not in {"clear", ""}
 
 
-def unmount_dead(point: str, sysfs: Sysfs, commands: Commands) -> list[str]:
+def unmount_dead(sysfs: Sysfs, point: str, commands: Commands) -> list[str]:
     """Unmount what disks that are gone left at a mount point of this node; return why something stays there."""
-    for mount in _dead(point, sysfs):
+    for mount in _dead(sysfs, point):
         _end_exports(mount, commands)
         _unmount_one(mount, commands)
-    return [f"its disk is gone, and {_stays_mounted(mount)}" for mount in _dead(point, sysfs)]
+    return [f"its disk is gone, and {_stays_mounted(mount)}" for mount in _dead(sysfs, point)]
 
 
-def _dead(point: str, sysfs: Sysfs) -> list[ProcessMount]:
+def _dead(sysfs: Sysfs, point: str) -> list[ProcessMount]:
     own = [mount for mount in mounts() if mount.is_own and mount.path == point]
     return [mount for mount in own[::-1] if not mount.number.startswith("0:") and not sysfs.has_number(mount.number)]
 
@@ -169,7 +170,9 @@ def _unmount_one(mount: ProcessMount, commands: Commands) -> None:
 def _stays_mounted(mount: ProcessMount) -> str:
     if mount.is_own:
         return f"{mount.path} stays mounted: {users_of_mount(mount)}"
-    return f"{mount.path} stays mounted in the mount namespace of {worded([mount.pid])}"
+    # A user can choose a path so long that nothing of the process would be left.
+    path = mount.path if len(mount.path) <= _MOST_OF_A_PATH else f"{mount.path[:_MOST_OF_A_PATH]}..."
+    return f"{path} stays mounted in the mount namespace of {worded([mount.pid])}"
 
 
 def wait_unclaimed(disk: Disk, sysfs: Sysfs, patience_seconds: float) -> None:
