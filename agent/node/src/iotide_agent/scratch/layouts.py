@@ -52,7 +52,6 @@ class Builder:
     def _offset(self, disk: Disk) -> str:
         sectors = self._sysfs.size_bytes(disk.arena) // SECTOR_BYTES - _OFFSET_SECTORS
         table = f"0 {sectors} linear {disk.arena_path} {_OFFSET_SECTORS}"
-        self._run("dmsetup", "version")  # loads the driver
         number = self._free_volume()
         self._run("dmsetup", "create", self._name, *mapper.named(number), "--table", table)
         return self._new_device(f"dm-{number}")
@@ -99,6 +98,8 @@ class Builder:
         self._run("lvm", verb, "--config", _LVM_CONFIG, "--devices", ",".join(members), *arguments)
 
     def _free_volume(self) -> int:
+        # Loads the driver. Without it, lvcreate ignores the number, and the volume gets another one.
+        self._run("dmsetup", "version")
         used = mapper.tables(self._commands)
         return _free("dm-", [number for number in NUMBERS if number not in used])
 

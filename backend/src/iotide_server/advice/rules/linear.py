@@ -5,7 +5,8 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import MountedTarget, Scene, unavailable
-from iotide_wire.scratch_vocabulary import LAYOUT_FACT
+from iotide_wire.scratch_vocabulary import LAYOUT_FACT, LayoutKind, LvmKind
+from iotide_wire.striping import Layout, parse_layout
 
 CODE: Final = "linear_volume"
 _TARGET: Final = "lvm.target"
@@ -18,16 +19,18 @@ def linear_volumes(scene: Scene) -> Iterator[Finding]:
 
 
 def _judge(site: MountedTarget) -> Finding:
-    target = str(site.facts.get(_TARGET) or "")
+    target, devices = str(site.facts.get(_TARGET) or ""), site.number("lvm.device_count") or 1
+    made = _made(site)
     if not target or unavailable(target):
-        return Unknown(CODE, site.name, f"the fact {_TARGET} is missing: only root can read the volume's segments")
-    devices = site.number("lvm.device_count") or 1
+        if made is None:
+            return Unknown(CODE, site.name, f"the fact {_TARGET} is missing: only root can read the volume's segments")
+        target, devices = str(made.lvm), made.disks if made.kind is LayoutKind.LVM else made.arrays
     if "linear" not in target.split(", ") or devices == 1:
         return Fine(site.name, "its logical volume is striped, or on one device")
     part = "Its logical volume" if target == "linear" else "A part of its logical volume"
     return Advice(
         code=CODE,
-        severity=Severity.LOW if _is_chosen(site) else Severity.MEDIUM,
+        severity=Severity.LOW if made is not None and made.lvm is LvmKind.LINEAR else Severity.MEDIUM,
         subject=site.name,
         title=f"{part} is linear over {devices} devices: a file is on one of them at a time",
         explanation=(
@@ -46,6 +49,7 @@ def _judge(site: MountedTarget) -> Finding:
     )
 
 
-def _is_chosen(site: MountedTarget) -> bool:
-    """Return true if a plan has the node make a linear volume, to measure it."""
-    return str(site.facts.get(LAYOUT_FACT, "")).startswith("lvm linear")
+def _made(site: MountedTarget) -> Layout | None:
+    """Return the layout of logical volumes that a plan had the node make, to measure it."""
+    text = str(site.facts.get(LAYOUT_FACT, ""))
+    return parse_layout(text) if text.startswith("lvm ") else None
