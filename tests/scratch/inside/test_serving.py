@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from scratch.inside.rig import SITE, done, leftovers, list_sets, performed, run
+from scratch.inside.rig import SITE, done, leftovers, list_sets, new_order, performed, run
 
 from iotide_agent.scratch.sets import SYSTEM_SETS
 
@@ -20,7 +20,6 @@ CLIENT: Final = Path("/mnt/client")
 OTHER: Final = Path("/srv/others")
 CLIENT_OF_OTHER: Final = Path("/mnt/client-of-others")
 MAKE: Final[dict[str, Any]] = {"layout": {"kind": "single"}, "fs": {"type": "ext4"}}
-_orders = iter(range(900, 950))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,7 +47,7 @@ def exported(sets: dict[str, list[str]]) -> Iterator[Path]:
     list_sets(sets)
     with SYSTEM_SETS.open("a") as file:
         file.write(f'[clients]\nnode02 = "{ADDRESS}"\n')
-    head = {"order": next(_orders), "fence": 1}
+    head = new_order()
     done("make", **head, **MAKE)
     point = Path(done("mount", **head, options={})["mount"])
     done("export", **head, kind="nfs", clients=["node02"])
