@@ -65,6 +65,7 @@ def spare() -> Iterator[str]:
         is_md = SITE.sysfs.has(holder, "md")
         run("mdadm", "--stop", f"/dev/{holder}") if is_md else run("dmsetup", "remove", *SITE.sysfs.numbers(holder))
     run("dd", "if=/dev/zero", f"of={path_of(SPARE)}", "bs=1M", "count=420", "conv=fsync")
+    run("udevadm", "settle")
     run("blockdev", "--rereadpt", path_of(SPARE))
     run("udevadm", "settle")
 
