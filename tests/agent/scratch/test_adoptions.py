@@ -1,4 +1,4 @@
-"""Root's record of adoptions: a mark that someone else wrote is no adoption, and a disk that left is named."""
+"""Root's record of adoptions: a mark that another user wrote is no adoption, and a disk that left is named."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def adopted(loops: Loops) -> str:
 
 
 def forge(loops: Loops, device: str, adoption: Adoption) -> None:
-    """Write a whole mark and its table, as whoever may write the disk can."""
+    """Write a whole mark and its table, as each user can who may write the disk."""
     with closing(Disk(loops.sysfs, device)) as disk:
         disk.write_adoption(adoption, is_new=False)
         disk.write_table(adoption.id)

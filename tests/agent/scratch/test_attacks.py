@@ -538,6 +538,19 @@ def test_a_mount_point_that_others_may_exchange_is_not_used(loops: Loops, tmp_pa
     assert cleaned(loops)
 
 
+@pytest.mark.parametrize("use", [open_without_a_claim, loop_device_on_top])
+def test_an_adopted_disk_that_others_use_as_a_whole_is_not_overwritten(loops: Loops, tmp_path: Path, use: Use) -> None:
+    device = loops.add()
+    loops.list_in("bays", [device])
+    loops.adopt(device)
+    before = loops.content(device)
+    with contextmanager(use)(loops.path(device), tmp_path):
+        record = performed(loops, "make", **ORDER, layout=SINGLE, fs=EXT4)
+        assert record["outcome"] == "refused"
+        assert "clean by its mark, but" in record["reason"]
+        assert loops.content(device) == before
+
+
 def test_blocks_are_discarded_before_the_proof_and_not_after_it(loops: Loops) -> None:
     device = made_and_mounted(loops)
     loops.list_in("bays", [device], "discard = true\n")

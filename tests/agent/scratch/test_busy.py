@@ -85,6 +85,22 @@ def test_what_keeps_a_device_in_use_is_named_with_the_name_of_the_process(loops:
     assert holders_of(loops.sysfs, [name]) == "no process was found"
 
 
+NAMED: Final = (
+    "import pathlib, sys; pathlib.Path('/proc/self/comm').write_bytes(b'\\x1b[2Jroot; ok');"
+    "held = open(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+)
+
+
+def test_the_name_of_a_process_says_nothing_that_a_terminal_obeys(loops: Loops) -> None:
+    made_and_mounted(loops)
+    file = file_in(loops.site.mounts / "bays")
+    with helper(sys.executable, "-S", "-c", NAMED, str(file)):
+        reason = performed(loops, "recover")["reason"]
+        assert reason.endswith(r" (\x1b[2Jroot; ok)")
+        assert reason.isprintable()
+    assert cleaned(loops)
+
+
 def test_a_reason_is_bounded_whatever_path_a_user_chose(loops: Loops, tmp_path: Path) -> None:
     made_and_mounted(loops)
     deep = "/".join(["d" * 200] * 15)

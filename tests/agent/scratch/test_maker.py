@@ -1,6 +1,7 @@
 """The workload `scratch` with the real root program: a make, its record, and the cleaning."""
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from agent.scratch.test_service import answer, connected, served
 
+from iotide_agent.loads import scratch_set
 from iotide_agent.node.scratch_sets import HELPER
 from iotide_agent.scratch.stack import exports_of
 from iotide_agent.workloads.base import (
@@ -181,3 +183,34 @@ def test_the_load_is_a_program_of_the_standard_library() -> None:
     done = subprocess.run([*argv[:4]], capture_output=True, text=True, check=False)
     assert (argv[0], done.returncode) == (sys.executable, 2)
     assert done.stderr.startswith("Has the root helper")
+
+
+@pytest.mark.parametrize(
+    ("began_s", "is_same", "is_accepted"),
+    [(100, False, True), (10**10, True, True), (100, True, False)],
+    ids=["the clock was set back", "the same within a second", "the helper was ended"],
+)
+def test_a_record_is_of_this_operation_unless_it_was_there_before(
+    tmp_path: Path, began_s: int, *, is_same: bool, is_accepted: bool
+) -> None:
+    record = {"verb": "recover", "order": 0, "fence": 0, "outcome": "done", "commands": [], "began_s": began_s}
+    before = record if is_same else record | {"began_s": 99}
+    answers = [
+        {"running": None, "last": {"bays": before}},
+        {"accepted": True},
+        {"running": None, "last": {"bays": record}},
+    ]
+    path = tmp_path / "scratch.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        command = (sys.executable, scratch_set.__file__, str(path), '[{"verb": "recover", "set": "bays"}]')
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
+            for found in answers:
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(1000)
+                    connection.send(json.dumps(found).encode())
+            _, said = load.communicate(timeout=30)
+    assert load.returncode == (0 if is_accepted else 1)
+    assert ("the helper has no record of it" in said) is not is_accepted

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ THIS_MACHINE: Final = "0123456789abcdef0123456789abcdef"
 RULE: Final = "61-iotide-scratch.rules"
 NAME_FILE: Final = STATE / "name-of-last"
 """The kernel's name of the set's last disk at the first boot."""
+_orders: Final = count(1)
 _STATE_DISK: Final = "serial-STATE"
 
 
@@ -68,6 +70,11 @@ def done(verb: str, **words: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
     assert record["outcome"] == "done", record["reason"]
     answer: dict[str, Any] = record["answer"]
     return answer
+
+
+def new_order() -> dict[str, int]:
+    """Return an order newer than those of all scenarios before: a disk refuses an older one."""
+    return {"order": next(_orders), "fence": 1}
 
 
 def name_of(device: str) -> str:

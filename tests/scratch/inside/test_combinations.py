@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from scratch.inside.cases import CASES, Case
-from scratch.inside.rig import done, leftovers, performed, run
+from scratch.inside.rig import done, leftovers, new_order, performed, run
 
 from iotide_wire.geometry import START_BYTES, Blocks, Device, mkfs_blocks, reported_io_bytes
 from iotide_wire.scratch_vocabulary import WITH_GEOMETRY, Alignment, Filesystem, LayoutKind
@@ -19,7 +19,7 @@ EXT_READ: Final = ("stride_blocks", "stripe_width_blocks")
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_combination_is_made_mounted_written_and_wiped(case: Case) -> None:
-    order: dict[str, Any] = {"order": 1 + CASES.index(case), "fence": 7}
+    order = new_order()
     performed("recover")  # of a failed combination before
     made = done("make", **order, **case.words)
     point = Path(done("mount", **order, options={"noatime": True})["mount"])

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 from scratch.inside.as_agent import as_agent
 from scratch.inside.program import SOCKET, Program
-from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, run, state_of
+from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, new_order, run, state_of
 
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.mapper import NUMBERS, named
@@ -18,7 +18,7 @@ MAKE: Final[dict[str, Any]] = {"layout": {"kind": "offset", "start": "63s"}, "fs
 @pytest.mark.parametrize("form", ["iotide-{}", "iotide_{}-scratch"], ids=["dmsetup", "lvcreate"])
 @pytest.mark.parametrize("is_loaded", [False, True], ids=["created", "loaded"])
 def test_a_mapped_device_without_a_live_table_is_removed_by_the_next_recovery(form: str, *, is_loaded: bool) -> None:
-    done("make", order=500, fence=1, layout={"kind": "single"}, fs={"type": "ext4"})
+    done("make", **new_order(), layout={"kind": "single"}, fs={"type": "ext4"})
     with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
         name = form.format(disk.any_adoption().id[:8])
     run("dmsetup", "version")
@@ -32,8 +32,9 @@ def test_a_mapped_device_without_a_live_table_is_removed_by_the_next_recovery(fo
 
 def test_a_device_of_another_set_without_a_table_keeps_no_number_from_a_make() -> None:
     run("dmsetup", "create", "iotide-elsewhere", "--notable", *named(NUMBERS[0]))
-    done("make", order=501, fence=1, **MAKE)
-    done("wipe", order=501, fence=1)
+    order = new_order()
+    done("make", **order, **MAKE)
+    done("wipe", **order)
     assert leftovers() == []
 
 
@@ -41,7 +42,7 @@ def test_the_agents_load_program_makes_mounts_and_wipes_through_the_socket() -> 
     program = Program()
     try:
         SOCKET.chmod(0o666)
-        head = {"set": "bays", "order": 502, "fence": 1}
+        head = {"set": "bays", **new_order()}
         made = as_agent(
             SOCKET, {"verb": "make", **head, **MAKE}, {"verb": "mount", **head, "options": {"noatime": True}}
         )

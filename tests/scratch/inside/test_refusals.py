@@ -15,6 +15,7 @@ from scratch.inside.rig import (
     leftovers,
     list_sets,
     mounts,
+    new_order,
     path_of,
     performed,
     run,
@@ -34,7 +35,6 @@ ALL_FOUR: Final[dict[str, Any]] = {
     "fs": {"type": "ext4"},
 }
 SINGLE: Final[dict[str, Any]] = {"layout": {"kind": "single"}, "fs": {"type": "ext4"}}
-_orders = iter(range(100, 200))
 
 
 def test_a_clone_of_an_adopted_disk_is_refused() -> None:
@@ -73,7 +73,7 @@ def test_a_file_system_that_others_made_on_a_clean_arena_is_left_whole() -> None
 
 
 def test_a_made_disk_that_the_list_lost_is_left_alone_and_named(sets: dict[str, list[str]]) -> None:
-    order = {"order": next(_orders), "fence": 1}
+    order = new_order()
     done("make", **order, **SINGLE)
     done("mount", **order, options={})
     sets["bays"] = [*SET[1:]]
@@ -87,7 +87,7 @@ def test_a_made_disk_that_the_list_lost_is_left_alone_and_named(sets: dict[str, 
 
 
 def test_an_array_with_an_unlisted_member_stays_whole(sets: dict[str, list[str]]) -> None:
-    done("make", order=next(_orders), fence=1, **ALL_FOUR)
+    done("make", **new_order(), **ALL_FOUR)
     sets["bays"] = [*SET[:-1]]
     list_sets(sets)
     record = performed("recover")
@@ -122,14 +122,14 @@ def test_a_node_with_another_machine_id_takes_a_disk_over_by_hand_only() -> None
     MACHINE_ID.write_text(f"{THIS_MACHINE}\n")
     assert "adopted on another installation" in refused("make", **ALL_FOUR)
     adopt(LAST, is_same=True)
-    done("make", order=next(_orders), fence=1, **ALL_FOUR)
+    done("make", **new_order(), **ALL_FOUR)
     done("recover")
     assert leftovers() == []
 
 
 def refused(verb: str, **words: Any) -> str:  # noqa: ANN401 - any JSON
     """Return why a request was refused; it must not have begun."""
-    record = performed(verb, order=next(_orders), fence=1, **words)
+    record = performed(verb, **new_order(), **words)
     assert record["outcome"] == "refused"
     assert not [command for command in record["commands"] if command["argv"][0].startswith(("mkfs", "mdadm"))]
     reason: str = record["reason"]

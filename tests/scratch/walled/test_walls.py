@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ import pytest
 from scratch.inside.as_agent import as_agent
 from scratch.inside.canaries import REASONS
 from scratch.inside.cases import CASES, Case
+from scratch.inside.nfs_server import CLIENT, list_client, mounted, nfs_server, states
 from scratch.inside.rig import SET, leftovers, path_of, run, state_of
 
 from iotide_agent.scratch.mapper import NUMBERS
@@ -26,6 +28,8 @@ MADE: Final = (
     "lvm linear on raid5 4x64K",
     "btrfs raid1 2",
 )
+SINGLE: Final = {"layout": {"kind": "single"}, "fs": {"type": "ext4"}}
+POINT: Final = Path("/mnt/client")
 ANSWERS: Final = Path("/run/iotide-walls.json")
 OTHER: Final = "{other}"
 NUMBERS_OF_OTHER: Final = "{numbers}"
@@ -50,6 +54,22 @@ def test_a_layout_is_made_mounted_and_wiped_by_the_unit(case: Case) -> None:
     made = as_agent(SOCKET, {"verb": "make", **head, **case.words}, {"verb": "mount", **head, "options": {}})
     assert [record["outcome"] for record in made] == ["done", "done"], made
     assert as_agent(SOCKET, {"verb": "wipe", **head})[0]["outcome"] == "done"
+    assert leftovers() == []
+
+
+def test_the_unit_exports_a_mount_and_ends_what_a_client_holds() -> None:
+    head = {"set": "bays", "order": 690, "fence": 1}
+    list_client({"bays": SET})
+    with nfs_server():
+        export = {"verb": "export", **head, "kind": "nfs", "clients": [CLIENT]}
+        made = as_agent(SOCKET, {"verb": "make", **head, **SINGLE}, {"verb": "mount", **head, "options": {}}, export)
+        assert [record["outcome"] for record in made] == ["done", "done", "done"], made
+        with mounted(Path(made[1]["answer"]["mount"]), POINT), (POINT / "file").open("w") as held:
+            held.write("x")
+            held.flush()
+            assert as_agent(SOCKET, {"verb": "wipe", **head})[0]["outcome"] == "done", states()
+            with suppress(OSError):
+                held.close()
     assert leftovers() == []
 
 

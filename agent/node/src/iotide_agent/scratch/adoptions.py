@@ -1,4 +1,4 @@
-"""Root's record of adopted disks. A mark on a disk is no proof: whoever may write the disk can forge one."""
+"""Root's record of adopted disks. A mark on a disk is no proof: a user who may write the disk can forge one."""
 
 import json
 from collections.abc import Mapping

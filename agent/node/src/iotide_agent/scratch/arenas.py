@@ -8,11 +8,12 @@ from dataclasses import replace
 from iotide_agent.scratch.commands import Commands
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.mark import MarkCondition, MarkState
+from iotide_agent.scratch.openers import worded
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import ScratchRequest
 from iotide_agent.scratch.sets import DiskSet
 from iotide_agent.scratch.site import Site
-from iotide_agent.scratch.uses import is_claimed, lasting_openers, signatures
+from iotide_agent.scratch.uses import is_claimed, lasting_openers, loops_and_exports, signatures
 
 
 @contextmanager
@@ -54,8 +55,13 @@ def why_foreign(site: Site, disk: Disk, commands: Commands) -> str | None:
     found = signatures(disk.arena_path, commands)
     if found:
         return f"{disk.device}: clean by its mark, but it holds {', '.join(found)}"
-    who = lasting_openers(site.sysfs, (disk.arena,))
-    return f"{disk.device}: clean by its mark, but open in process {who[0]}" if who else None
+    # Also of the whole disk: a virtual machine may have it.
+    names = (disk.name, disk.arena)
+    above = loops_and_exports(site.sysfs, names)
+    if above:
+        return f"{disk.device}: clean by its mark, but {above[0]} is on it"
+    who = lasting_openers(site.sysfs, names)
+    return f"{disk.device}: clean by its mark, but open in {worded(who)}" if who else None
 
 
 def mark_all(disks: Sequence[Disk], condition: MarkCondition, request: ScratchRequest, commands: Commands) -> None:

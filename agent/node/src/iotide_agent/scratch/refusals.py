@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from iotide_wire.visible import visible
+
 _MOST_CHARACTERS: Final = 800
 _MOST_SHOWN: Final = 8
 """Any user can have thousands of processes and namespaces."""
@@ -16,7 +18,8 @@ def joined(reasons: Sequence[str], separator: str = "; ") -> str:
         left -= len(reason)
         if shown and left < 0:
             break
-        shown.append(reason[:_MOST_CHARACTERS])
+        # Any user chooses names of processes and paths.
+        shown.append(visible(reason[:_MOST_CHARACTERS]))
     left_out = len(reasons) - len(shown)
     return separator.join([*shown, f"{left_out} more"] if left_out else shown)
 

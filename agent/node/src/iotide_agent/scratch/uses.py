@@ -82,7 +82,7 @@ def _claims(disk: Disk, sysfs: Sysfs, names: Collection[str]) -> list[str]:
     found += [f"swap at {path}" for path in _swaps(sysfs, names)]
     found += [f"{name} is held by {holder}" for name in names for holder in sysfs.names(name, "holders")]
     found += [f"{name} belongs to bcache" for name in names if sysfs.has(name, "bcache")]
-    found += [f"{path} is on it" for path in _loops_and_exports(sysfs, names)]
+    found += [f"{path} is on it" for path in loops_and_exports(sysfs, names)]
     if is_claimed(disk.path):
         found.append("the kernel reports that it is in use (O_EXCL)")
     return found
@@ -127,7 +127,7 @@ def holders_of(sysfs: Sysfs, names: Collection[str]) -> str:
     """Return what keeps devices in use, worded: what is built on them, swap, loop devices, exports, processes."""
     found = [f"held by {holder}" for name in names for holder in sysfs.names(name, "holders")]
     found += [f"swap at {path}" for path in _swaps(sysfs, names)]
-    found += [f"{path} is on it" for path in _loops_and_exports(sysfs, names)]
+    found += [f"{path} is on it" for path in loops_and_exports(sysfs, names)]
     who = openers(device_numbers(sysfs, names))
     return joined([*found, worded(who)] if who or not found else found)
 
@@ -194,7 +194,8 @@ def _swap_paths() -> list[str]:
     return [decode(line.split()[0]) for line in lines]
 
 
-def _loops_and_exports(sysfs: Sysfs, names: Collection[str]) -> list[str]:
+def loops_and_exports(sysfs: Sysfs, names: Collection[str]) -> list[str]:
+    """Return the loop devices and exports to other hosts that use devices without a claim of them."""
     numbers = device_numbers(sysfs, names)
     files = [file for root, pattern in _ABOVE for file in Path(root).glob(pattern)]
     return [str(file.parent) for file in files if _number_of_path(_read(file)) in numbers]

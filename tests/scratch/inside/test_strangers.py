@@ -9,7 +9,20 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pytest
-from scratch.inside.rig import SET, SITE, arena_of, done, leftovers, mounts, name_of, path_of, performed, run, state_of
+from scratch.inside.rig import (
+    SET,
+    SITE,
+    arena_of,
+    done,
+    leftovers,
+    mounts,
+    name_of,
+    new_order,
+    path_of,
+    performed,
+    run,
+    state_of,
+)
 
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.listing import all_sets
@@ -27,17 +40,12 @@ MIRROR: Final[dict[str, Any]] = {
     "layout": {"kind": "md", "disks": 2, "level": "raid1", "sync": "assume_clean"},
     "fs": {"type": "ext4"},
 }
-_orders = iter(range(700, 800))
 
 
 def rows() -> list[dict[str, Any]]:
     (found,) = [found for found in all_sets(SITE, read_config()) if found["set"] == "bays"]
     disks: list[dict[str, Any]] = found["disks"]
     return disks
-
-
-def order() -> dict[str, Any]:
-    return {"order": next(_orders), "fence": 1}
 
 
 def content(device: str) -> str:
@@ -57,6 +65,7 @@ def spare() -> Iterator[str]:
         is_md = SITE.sysfs.has(holder, "md")
         run("mdadm", "--stop", f"/dev/{holder}") if is_md else run("dmsetup", "remove", *SITE.sysfs.numbers(holder))
     run("dd", "if=/dev/zero", f"of={path_of(SPARE)}", "bs=1M", "count=420", "conv=fsync")
+    run("udevadm", "settle")
     run("blockdev", "--rereadpt", path_of(SPARE))
     run("udevadm", "settle")
 
@@ -70,7 +79,7 @@ def test_a_group_of_others_with_exactly_our_name_stays_whole(spare: str) -> None
     theirs = SITE.sysfs.names(name_of(SPARE), "holders")
     assert len(theirs) == 1
     before = content(SPARE)
-    record = performed("make", **order(), **LINEAR)
+    record = performed("make", **new_order(), **LINEAR)
     assert record["outcome"] != "done", record
     recovered = performed("recover")
     assert recovered["outcome"] == "done", recovered["reason"]
@@ -90,7 +99,7 @@ def test_a_forged_mark_with_the_disks_own_identity_is_no_adoption(spare: str) ->
         disk.read_partitions()
     run("udevadm", "settle")
     before = content(SPARE)
-    record = performed("make", name="spare", **order(), **SINGLE)
+    record = performed("make", name="spare", **new_order(), **SINGLE)
     assert record["outcome"] == "refused", record
     assert "adopted.json does not have its adoption" in record["reason"]
     assert "adopted.json does not have" in performed("recover", name="spare")["answer"]["reasons"][0]
@@ -101,7 +110,7 @@ def test_a_forged_mark_with_the_disks_own_identity_is_no_adoption(spare: str) ->
 def test_a_mapped_device_of_others_with_one_of_our_numbers_stays() -> None:
     run("dmsetup", "create", "theirs-later", "--notable", *named(900))
     try:
-        made = done("make", **order(), **OFFSET)
+        made = done("make", **new_order(), **OFFSET)
         assert "dm-901" in made["geometry"], made["geometry"]
         done("recover")
         assert "theirs-later" in run("dmsetup", "info", "theirs-later")
@@ -112,7 +121,7 @@ def test_a_mapped_device_of_others_with_one_of_our_numbers_stays() -> None:
 
 
 def test_an_array_of_others_that_copies_ours_is_left_as_it_is(spare: str) -> None:
-    done("make", **order(), **MIRROR)
+    done("make", **new_order(), **MIRROR)
     run("dd", f"if=/dev/{arena_of(SET[0])}", f"of={spare}", "bs=1M", "conv=fsync")
     run("udevadm", "settle")
     assert SITE.sysfs.leaves("md900") == {arena_of(SET[0]), arena_of(SET[1])}
@@ -120,7 +129,7 @@ def test_an_array_of_others_that_copies_ours_is_left_as_it_is(spare: str) -> Non
     if not SITE.sysfs.names(name_of(SPARE), "holders"):
         run("mdadm", "--assemble", "/dev/md127", "--run", "--readonly", spare)
     holders, before = SITE.sysfs.names(name_of(SPARE), "holders"), content(SPARE)
-    done("make", **order(), **MIRROR)
+    done("make", **new_order(), **MIRROR)
     done("recover")
     assert SITE.sysfs.names(name_of(SPARE), "holders") == holders
     assert content(SPARE) == before
@@ -152,7 +161,7 @@ def test_a_pulled_disk_is_noticed_and_its_name_is_not_given_away_while_it_is_ope
 
 
 def test_a_disk_pulled_while_mounted_is_named_and_clean_after_its_return() -> None:
-    head = order()
+    head = new_order()
     done("make", **head, **SINGLE)
     point = Path(done("mount", **head, options={})["mount"])
     try:
@@ -164,7 +173,7 @@ def test_a_disk_pulled_while_mounted_is_named_and_clean_after_its_return() -> No
             assert mounts() == [], reasons
         assert done("recover")["wiped"] == [PULLED]
         assert state_of(PULLED) == "clean"
-        head = order()
+        head = new_order()
         done("make", **head, **SINGLE)
         done("mount", **head, options={})
         source = run("findmnt", "--noheadings", "--output", "SOURCE", str(point)).split()[-1]
