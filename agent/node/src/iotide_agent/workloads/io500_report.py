@@ -261,11 +261,11 @@ def _known(step: str, part: _Part, key: str, pattern: re.Pattern[str] | None = N
 
 
 def _between(step: str, part: _Part) -> float:
-    began, ended = (
-        datetime.strptime(_known(step, part, key, _MOMENT), "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - two of one clock
-        for key in ("t_start", "t_end")
-    )
-    return (ended - began).total_seconds()
+    began, ended = _known(step, part, "t_start", _MOMENT), _known(step, part, "t_end", _MOMENT)
+    try:
+        return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+    except ValueError as error:
+        raise OutputRefusedError(step, f"{part.name} has a date that does not exist", f"{began}, {ended}") from error
 
 
 def _is_bandwidth(name: str) -> bool:

@@ -45,7 +45,7 @@ def checksum(pairs: Iterable[tuple[str, str]]) -> int:
     found = 0
     for name, value in pairs:
         word = 0
-        for byte in f"{name}{value}".encode(errors="surrogateescape"):
+        for byte in f"{name}{value}".encode(errors="replace"):
             # The compiler of most processors has signed characters.
             signed = byte - 256 if byte > 127 else byte  # noqa: PLR2004 - the largest signed byte
             word = ((word << 2 | word >> 30) + signed) & _WORD
