@@ -26,7 +26,10 @@ def mdtest_table(
 ) -> str:
     """Return the table of ranks with `items` each; the total waits for the slowest rank unless it is given."""
     heading = "rank,items" + "".join(f",rate-{name},time-{name}" for name in MDTEST_NAMES)
-    rows = [heading, f"all,{items}" + "".join(_total(items, seconds.get(name), total_seconds, name) for name in MDTEST_NAMES)]
+    rows = [
+        heading,
+        f"all,{items}" + "".join(_total(items, seconds.get(name), total_seconds, name) for name in MDTEST_NAMES),
+    ]
     [count] = {len(own) for own in seconds.values()}
     for rank in range(count):
         cells = [_cells(items, seconds[name][rank]) if name in seconds else ",," for name in MDTEST_NAMES[:-_OF_TREES]]

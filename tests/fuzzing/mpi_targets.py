@@ -5,18 +5,18 @@ from contextlib import suppress
 from math import isfinite
 from typing import Final
 
-from agent.workloads.test_io500 import FILES, VERIFIED
+from agent.workloads.test_io500 import FILES, RECORDED, VERIFIED
 from agent.workloads.test_iozone_cluster import OPERATIONS
 from factories.io500 import PUBLISHED
 from fuzzing.target import Target
 from fuzzing.texts import decode, encode, files
 
-from iotide_agent.workloads.base import OutputRefusedError, Parsed
+from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
 from iotide_agent.workloads.io500_phases import check_phases
 from iotide_agent.workloads.io500_report import check_config, check_summary, read_result
 from iotide_agent.workloads.io500_samples import read_samples
 from iotide_agent.workloads.io500_verify import read_verification
-from iotide_agent.workloads.iozone_cluster import block_samples, checked_blocks
+from iotide_agent.workloads.iozone_cluster import ClusterPlan, block_samples, checked_blocks
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_ior_ranks, read_mdtest_ranks
 from iotide_agent.workloads.ranks import of_ranks
@@ -65,7 +65,7 @@ def _ranks(choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
     else:
         tables += read_mdtest_ranks("create", texts[0], _LAYOUT.tasks).values()
     for table in tables:
-        yield of_ranks(table, _LAYOUT, table.total_seconds or 1.0, _LABELS, 7, metric="throughput")
+        yield of_ranks(table, _LAYOUT, Sample("throughput", 1.0, _LABELS, 7), table.total_seconds or 1.0)
 
 
 def _rank_seeds() -> Iterator[tuple[int, Sequence[str]]]:
@@ -76,7 +76,7 @@ def _rank_seeds() -> Iterator[tuple[int, Sequence[str]]]:
 
 def _cluster(choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
     operations, file_kib = (OPERATIONS, 4096) if choice % 2 else (OPERATIONS[:2], 32_768)
-    for block in checked_blocks("iozone", texts[0], _LAYOUT, operations, file_kib, 1024):
+    for block in checked_blocks("iozone", texts[0], ClusterPlan(_LAYOUT, operations, file_kib, 1024)):
         yield Parsed(block_samples(block, _LAYOUT, _LABELS, 7))
 
 
@@ -98,6 +98,7 @@ def _io500(_choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
 
 
 def _io500_seeds() -> Iterator[tuple[int, Sequence[str]]]:
+    yield 0, [RECORDED[name] for name in ("result.txt", "result_summary.txt", "config.ini", *FILES)]
     for run in PUBLISHED.values():
         yield 0, [run.text(), run.summary(), "[global]\ndatadir = /mnt/run\n", *FILES.values()]
 

@@ -6,6 +6,7 @@ from math import prod
 
 import pytest
 from factories.io500 import PUBLISHED, RUN_2025, PublishedRun
+from factories.outcomes import DATA
 
 from iotide_agent.workloads.base import OutputRefusedError
 from iotide_agent.workloads.io500_phases import check_phases
@@ -21,6 +22,7 @@ from iotide_agent.workloads.io500_score import (
     score_tolerance,
 )
 from iotide_agent.workloads.io500_verify import read_verification
+from iotide_agent.workloads.rank_report import read_ior_ranks, read_mdtest_ranks
 from iotide_wire.measured import FlagCode
 from iotide_wire.units import GIB
 
@@ -184,10 +186,9 @@ def test_config_of_another_run_is_refused() -> None:
         check_config("io500", result, config.replace("verbosity = 1", "verbosity = 2"))
 
 
-IOR_TEXT = """access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
-------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----
-write     65668      16433      0.077315    10158080000 4096       0.161156   302.92     0.082961   303.22     0   
-"""
+_IOR_NAMES = ("access", "bw(MiB/s)", "IOPS", "Latency(s)", "block(KiB)", "xfer(KiB)", "open(s)", "wr/rd(s)", "total(s)")
+_IOR_CELLS = ("write", "65668", "16433", "0.077315", "10158080000", "4096", "0.161156", "302.92", "303.22")
+IOR_TEXT = "".join("  ".join(cells) + " \n" for cells in (_IOR_NAMES, ["------"] * 9, _IOR_CELLS))
 MDTEST_TEXT = """SUMMARY rate (in ops/sec): (of 1 iterations)
    Operation                     Max            Min           Mean        Std Dev
    ---------                     ---            ---           ----        -------
@@ -231,7 +232,9 @@ def test_samples_keep_short_runs_apart() -> None:
     of_run = {sample.metric: sample.value for sample in parsed.samples if "operation" not in sample.labels}
     assert of_run["score"] == 115.514482
     assert of_run.keys() == {"mean_throughput", "mean_operation_rate", "score"}
-    phases = {sample.labels["operation"] for sample in parsed.samples if sample.metric in {"throughput", "operation_rate"}}
+    phases = {
+        sample.labels["operation"] for sample in parsed.samples if sample.metric in {"throughput", "operation_rate"}
+    }
     assert phases == RUN_2025.phases.keys() - {"timestamp"}
     assert parsed.flags == []
 
@@ -240,6 +243,58 @@ def test_phase_whose_times_disagree_is_marked() -> None:
     text = TEXT.replace("t_delta         = 301.2345", "t_delta         = 288.2345", 1)
     [flag] = read_samples(read_result("io500", text), "io500", 7).flags
     assert (flag.code, flag.labels["operation"]) == (FlagCode.TIME_SET, "ior-easy-write")
+
+
+RECORDED = {path.name: path.read_text() for path in sorted((DATA / "mpi/io500").iterdir())}
+"""Result directory of a run with a stonewall of one second, by two nodes with one task each."""
+
+
+def test_recorded_directory_agrees_with_itself() -> None:
+    result = read_result("io500", RECORDED["result.txt"])
+    check_summary("io500", result, RECORDED["result_summary.txt"])
+    check_config("io500", result, RECORDED["config.ini"])
+    assert check_phases("io500", result, RECORDED) == tuple(
+        phase.name for phase in result.phases if phase.name in SCORED_PHASES
+    )
+    assert (result.score, result.is_valid, result.procs) == (3.484825, False, 2)
+    assert result.run_reasons == ("stonewall-time 1s != 300s",)
+    assert {phase.name for phase in result.phases if phase.reasons} == {
+        *("ior-easy-write", "mdtest-easy-write", "ior-hard-write", "mdtest-hard-write")
+    }
+
+
+def test_recorded_result_cut_at_any_byte_is_refused() -> None:
+    text = RECORDED["result.txt"]
+    for end in range(len(text)):
+        with pytest.raises(OutputRefusedError):
+            read_result("io500", text[:end])
+
+
+def test_recorded_phases_have_a_table_of_ranks() -> None:
+    result = read_result("io500", RECORDED["result.txt"])
+    for phase in result.phases:
+        text = RECORDED.get(f"{phase.name}.csv", "")
+        if phase.name.startswith("ior"):
+            assert len(read_ior_ranks(phase.name, text, phase.name.rpartition("-")[2], 2).ranks) == 2
+        elif phase.name.startswith("mdtest"):
+            [table] = read_mdtest_ranks(phase.name, text, 2).values()
+            assert table.amount / (table.total_seconds or 0) == pytest.approx(phase.value, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("file", "is_valid", "problem"),
+    [
+        ("ok-invalid", False, ""),
+        ("bad-score", None, 'Score hash expected: "8EEFDA4F" read: "8EE75448"'),
+        ("bad-config", None, "Configuration hash expected: 3AD2B346 read: 3AD2B347"),
+    ],
+)
+def test_recorded_verifier_is_read(file: str, is_valid: bool | None, problem: str) -> None:  # noqa: FBT001 - a value
+    text = (DATA / f"mpi/io500-verify-{file}.stdout").read_text()
+    found = read_verification("verify", text, 1)
+    assert (found.is_valid, "".join(found.problems)) == (is_valid, problem)
+    with pytest.raises(OutputRefusedError):
+        read_verification("verify", text, 0)
 
 
 VERIFIED = """version         = io500-isc26_v1
@@ -251,20 +306,21 @@ score-hash      = 89DEF
 
 
 @pytest.mark.parametrize(
-    ("end", "status", "is_valid", "problems"),
+    ("end", "status", "answer"),
     [
-        ("\n[OK]\n", 0, True, 0),
-        ("\n[OK] But this is an invalid run!\n", 1, False, 0),
-        ('\nERROR: Score hash expected: "1" read: "89DEF"\n', 1, None, 1),
-        ("ERROR: Configuration hash expected: 1 read: 1234ABC\n", 1, None, 1),
-        ("ERROR: Configuration hash expected: 1 read: 1234ABC\n\n[OK] But this is an invalid run!\n", 1, None, 1),
+        ("\n[OK]\n", 0, (True, 0)),
+        ("\n[OK] But this is an invalid run!\n", 1, (False, 0)),
+        ('\nERROR: Score hash expected: "1" read: "89DEF"\n', 1, (None, 1)),
+        ("ERROR: Configuration hash expected: 1 read: 1234ABC\n", 1, (None, 1)),
+        ("ERROR: Configuration hash expected: 1 read: 1234ABC\n\n[OK] But this is an invalid run!\n", 1, (None, 1)),
     ],
 )
 def test_text_of_the_verifier_decides_and_not_its_status(
-    end: str, status: int, is_valid: bool | None, problems: int
+    end: str, status: int, answer: tuple[bool | None, int]
 ) -> None:
     found = read_verification("verify", VERIFIED + end, status)
-    assert (found.is_valid, len(found.problems), found.version) == (is_valid, problems, "io500-isc26_v1")
+    assert (found.is_valid, len(found.problems)) == answer
+    assert found.version == "io500-isc26_v1"
 
 
 @pytest.mark.parametrize(

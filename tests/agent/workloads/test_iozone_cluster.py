@@ -7,6 +7,7 @@ from factories.outcomes import DATA, captured
 
 from iotide_agent.workloads.base import OutputRefusedError, PlanRefusedError
 from iotide_agent.workloads.iozone_cluster import (
+    ClusterPlan,
     block_samples,
     checked_blocks,
     client_file,
@@ -24,7 +25,7 @@ OPERATIONS = ("write", "rewrite", "read", "reread")
 
 
 def read(text: str, layout: RankLayout = LAYOUT, file_kib: int = 4096) -> list[ClusterBlock]:
-    return checked_blocks("iozone", text, layout, OPERATIONS, file_kib, 1024)
+    return checked_blocks("iozone", text, ClusterPlan(layout, OPERATIONS, file_kib, 1024))
 
 
 def test_each_process_has_its_own_rate_and_bytes() -> None:
@@ -60,7 +61,7 @@ def test_output_of_other_modes_is_refused_by_each_reader() -> None:
 def test_process_that_another_one_stopped_is_refused() -> None:
     assert [block.operation for block in read_cluster_blocks("iozone", STOPPED)] == ["write", "rewrite"]
     with pytest.raises(OutputRefusedError, match="write: not every process moved its whole file"):
-        checked_blocks("iozone", STOPPED, LAYOUT, ("write", "rewrite"), 32768, 1024)
+        checked_blocks("iozone", STOPPED, ClusterPlan(LAYOUT, ("write", "rewrite"), 32768, 1024))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_client_file_has_a_line_for_each_process_in_the_order_of_their_files() -
         *["n2 /mnt/shared/run /usr/bin/iozone"] * 2,
     ]
     assert [path.name for path in process_files(LAYOUT, directory)] == [f"iozone.DUMMY.{number}" for number in range(4)]
-    arguments = cluster_arguments(Path("clients"), LAYOUT, 4096, 1024)
+    arguments = cluster_arguments(Path("clients"), ClusterPlan(LAYOUT, OPERATIONS, 4096, 1024))
     assert " ".join(arguments) in next(line for line in WHOLE.splitlines() if "Command line" in line)
 
 

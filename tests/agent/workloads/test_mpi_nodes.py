@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from factories.outcomes import DATA, as_step, captured, steps_of
 
-from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place, StepOutcome, Workload
+from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place, Sample, StepOutcome, Workload
 from iotide_agent.workloads.ior import IorWorkload
 from iotide_agent.workloads.mdtest import MdtestWorkload
 from iotide_agent.workloads.rank_layout import RankLayout
@@ -74,6 +74,12 @@ def read(name: str, place: Place, outcome: StepOutcome | None = None, layout: Ra
     workload, given, *_ = RUNS[name]
     options = workload.options_type.model_validate(given | {"tasks": layout.tasks_per_node})
     return workload.read(options, on_nodes(place, layout), outcome or outcome_of(name, place))
+
+
+def samples_of_nodes(tool: str, place: Place) -> list[Sample]:
+    """Return what the recordings of a tool measured; none for tools that run on one node."""
+    names = (name for name, (workload, *_) in RUNS.items() if workload.name == tool)
+    return [sample for name in names for sample in read(name, place).samples]
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -190,7 +196,5 @@ def test_ranks_of_another_run_are_refused(place: Place) -> None:
 def test_total_that_late_ranks_made_longer_is_marked(place: Place) -> None:
     """Recorded: the slowest rank took 162 of 173 ms in one run, and 2.041 of 2.054 s in another."""
     late = [flag for flag in read("ior-shared-write", place).flags if flag.code is FlagCode.LATE_START]
-    assert [flag.measured for flag in late] == [
-        "rank 2 on n2 was slowest with 162 ms; all ranks together took 173 ms"
-    ]
+    assert [flag.measured for flag in late] == ["rank 2 on n2 was slowest with 162 ms; all ranks together took 173 ms"]
     assert FlagCode.LATE_START not in {flag.code for flag in read("ior-stonewall-write", place).flags}

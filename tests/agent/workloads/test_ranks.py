@@ -3,7 +3,7 @@
 import pytest
 from factories.ranks import IOR_HEADING, ior_table, mdtest_table
 
-from iotide_agent.workloads.base import OutputRefusedError, Parsed
+from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_ior_ranks, read_mdtest_ranks
 from iotide_agent.workloads.ranks import check_amount, check_layout, of_ranks
@@ -17,7 +17,7 @@ MDTEST = mdtest_table(500, {"File creation": SECONDS, "File stat": [0.1, 0.1, 0.
 
 
 def raced(table: RankTable, total_seconds: float = 2.4) -> Parsed:
-    return of_ranks(table, LAYOUT, total_seconds, {"operation": "write"}, 7, metric="throughput")
+    return of_ranks(table, LAYOUT, Sample("throughput", 1.0, {"operation": "write"}, 7), total_seconds)
 
 
 def test_ranks_are_on_nodes_in_blocks() -> None:
@@ -143,4 +143,4 @@ def test_table_without_a_rank_or_operation_is_refused() -> None:
     with pytest.raises(OutputRefusedError):
         read_ior_ranks("write", f"{IOR_HEADING}\n", "write", 4)
     with pytest.raises(OutputRefusedError, match="no measured operation"):
-        read_mdtest_ranks("create", "\n".join(MDTEST.split("\n")[:2] + [""]), 4)
+        read_mdtest_ranks("create", "\n".join([*MDTEST.split("\n")[:2], ""]), 4)

@@ -24,6 +24,8 @@ SPARE_SECONDS: Final = 900
 _SPLIT: Final = frozenset("#;,@\"'\\")
 """Characters that its ini file, or an option of IOR, would not take as part of a path."""
 
+_SWITCH: Final = {False: "FALSE", True: "TRUE"}
+
 
 class Io500Options(Options):
     tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
@@ -109,14 +111,14 @@ def ini_file(options: Io500Options, place: Place) -> str:
             unusable = " ".join(sorted(_SPLIT))
             raise PlanRefusedError(f"the IO500 cannot use {path}: approve a directory without blanks and {unusable}")
     easy_api = f"{options.easy_api} --posix.odirect" if options.easy_direct else options.easy_api
-    sections: dict[str, dict[str, str | int | bool]] = {
+    sections: dict[str, dict[str, str | int]] = {
         "global": {
             "datadir": str(place.directory / "data"),
-            "timestamp-datadir": False,
+            "timestamp-datadir": _SWITCH[False],
             "resultdir": str(place.scratch / "io500"),
-            "timestamp-resultdir": False,
+            "timestamp-resultdir": _SWITCH[False],
             "api": "POSIX",
-            "drop-caches": False,
+            "drop-caches": _SWITCH[False],
             "verbosity": 1,
         },
         "debug": {"stonewall-time": options.stonewall_seconds},
@@ -124,22 +126,18 @@ def ini_file(options: Io500Options, place: Place) -> str:
             "API": easy_api,
             "transferSize": options.easy_transfer_size_bytes,
             "blockSize": options.easy_block_size_bytes,
-            "filePerProc": options.easy_file_per_process,
+            "filePerProc": _SWITCH[options.easy_file_per_process],
         },
         "mdtest-easy": {"n": options.easy_files},
         "ior-hard": {
             "API": options.hard_api,
             "segmentCount": options.hard_segments,
-            "collective": options.hard_collective,
+            "collective": _SWITCH[options.hard_collective],
         },
         "mdtest-hard": {"n": options.hard_files},
         "find": {"nproc": options.find_tasks} if options.find_tasks else {},
     }
     return "\n".join(
-        "".join([f"[{section}]\n", *(f"{key} = {_written(value)}\n" for key, value in pairs.items())])
+        "".join([f"[{section}]\n", *(f"{key} = {value}\n" for key, value in pairs.items())])
         for section, pairs in sections.items()
     )
-
-
-def _written(value: str | int | bool) -> str:
-    return str(value).upper() if isinstance(value, bool) else str(value)

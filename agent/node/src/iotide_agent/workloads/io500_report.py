@@ -43,6 +43,7 @@ _HASH: Final = re.compile(r"[0-9A-F]{1,8}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _EMPTY_BUT_SET: Final = frozenset({"external-mpi-args", "external-extra-args"})
 """Options whose default is an empty text. Others without a value are not part of the config-hash."""
+_HEAD: Final = "run"
 _SCORES: Final = frozenset({"SCORE", "SCOREX"})
 _SUMMARY_ROW: Final = re.compile(
     r"\[(?P<kind>RESULT|      )\] +(?P<name>[A-Za-z0-9-]{1,40}) +(?P<value>\d{1,18}\.\d{6}) (?P<unit>GiB/s|kIOPS) +"
@@ -129,7 +130,7 @@ def read_result(step: str, text: str) -> Io500Result:
     scores = [part for part in parts if part.name in _SCORES]
     if not scores or scores[0].name != "SCORE" or parts[-len(scores) :] != scores:
         raise OutputRefusedError(step, "result.txt does not end with its score", _last_line(text))
-    phases = tuple(_phase(step, part, has_gibibytes=head.name == "run") for part in parts[: -len(scores)])
+    phases = tuple(_phase(step, part, has_gibibytes=head.name == _HEAD) for part in parts[: -len(scores)])
     missing = set(SCORED_PHASES) - {phase.name for phase in phases}
     if missing:
         raise OutputRefusedError(step, f"{', '.join(sorted(missing))} is not in result.txt", _last_line(text))
@@ -181,32 +182,38 @@ def _parts(step: str, text: str) -> list[_Part]:
     *lines, rest = text.split("\n")
     if rest:
         raise OutputRefusedError(step, "result.txt ends within a line", rest)
-    parts = [_Part("", "")]
-    has_begun = has_ended = False
-    for line in lines:
-        if has_ended and line.strip():
-            raise OutputRefusedError(step, "result.txt goes on after its end", line)
-        if section := _SECTION.fullmatch(line):
-            if any(part.name == section[1] for part in parts):
-                raise OutputRefusedError(step, f"result.txt has {section[1]} twice", line)
-            if section[1] == "run" and not parts[0].pairs and len(parts) == 1:
-                parts = [_Part("run", line)]
-            else:
-                parts.append(_Part(section[1], line))
-        elif pair := _PAIR.fullmatch(line):
-            if pair[1] in parts[-1].pairs:
-                raise OutputRefusedError(step, f"{parts[-1].name} has {pair[1]} twice", line)
-            parts[-1].pairs[pair[1]] = pair[2]
-        elif invalid := _INVALID.fullmatch(line):
-            parts[-1].reasons.append(invalid[1].strip())
-        elif line.startswith(";"):
-            has_begun = has_begun or _BEGAN.fullmatch(line) is not None
-            has_ended = _ENDED.fullmatch(line) is not None
-        elif line.strip() and not (line.startswith(_CONTINUED) and parts[-1].reasons):
-            raise OutputRefusedError(step, "neither a section nor a value of the IO500", line)
-    if has_begun and not has_ended:
+    ends = [number for number, line in enumerate(lines) if _ENDED.fullmatch(line)]
+    if not ends and any(_BEGAN.fullmatch(line) for line in lines):
         raise OutputRefusedError(step, "result.txt has a start, but no end", _last_line(text))
+    last = ends[0] if ends else len(lines)
+    if behind := [line for line in lines[last + 1 :] if line.strip()]:
+        raise OutputRefusedError(step, "result.txt goes on after its end", behind[0])
+    parts = [_Part("", "")]
+    for line in lines[:last]:
+        if section := _SECTION.fullmatch(line):
+            _add_section(step, parts, section[1], line)
+        else:
+            _add_line(step, parts[-1], line)
     return parts
+
+
+def _add_section(step: str, parts: list[_Part], name: str, line: str) -> None:
+    if any(part.name == name for part in parts):
+        raise OutputRefusedError(step, f"result.txt has {name} twice", line)
+    if name == _HEAD and len(parts) == 1 and not parts[0].pairs:
+        parts.clear()
+    parts.append(_Part(name, line))
+
+
+def _add_line(step: str, part: _Part, line: str) -> None:
+    if pair := _PAIR.fullmatch(line):
+        if pair[1] in part.pairs:
+            raise OutputRefusedError(step, f"{part.name} has {pair[1]} twice", line)
+        part.pairs[pair[1]] = pair[2]
+    elif invalid := _INVALID.fullmatch(line):
+        part.reasons.append(invalid[1].strip())
+    elif line.strip() and not line.startswith(";") and not (line.startswith(_CONTINUED) and part.reasons):
+        raise OutputRefusedError(step, "neither a section nor a value of the IO500", line)
 
 
 def _phase(step: str, part: _Part, *, has_gibibytes: bool) -> Io500Phase:

@@ -41,5 +41,7 @@ def read_verification(step: str, text: str, exit_status: int | None) -> Verifica
     if version is None or result_version is None or not (is_valid is not None or ends_with_problem):
         raise OutputRefusedError(step, "io500-verify did not print its whole answer", text[-500:])
     if exit_status not in {0, 1} or has_contradiction:
-        raise OutputRefusedError(step, f"io500-verify ended with status {exit_status}, which is not its answer", text[-500:])
+        raise OutputRefusedError(
+            step, f"io500-verify ended with status {exit_status}, which is not its answer", text[-500:]
+        )
     return Verification(version[1], result_version[1], None if problems else is_valid, problems)

@@ -182,9 +182,10 @@ class IorWorkload(MpiWorkload[IorOptions]):
         moved_bytes = _checked_bytes(options, place, outcome, report)
         result = report.results[operation]
         labels = _labels(options, place, outcome)
-        race = _race_of_ranks(options, place, outcome, report)
+        total = Sample("throughput", moved_bytes / result.total_seconds, labels, place.target_id)
+        race = _race_of_ranks(place, outcome, report, total)
         samples = [
-            Sample("throughput", moved_bytes / result.total_seconds, labels, place.target_id),
+            total,
             Sample(
                 "iops", moved_bytes / options.transfer_size_bytes / result.transfer_seconds, labels, place.target_id
             ),
@@ -282,7 +283,9 @@ def _labels(options: IorOptions, place: Place, outcome: StepOutcome) -> Labels:
 def _part(options: IorOptions, place: Place, outcome: StepOutcome) -> Part:
     operation = _operation(outcome)
     report = read_report(outcome.step.name, _output(outcome), operation)
-    return Part.at_end(outcome, _checked_bytes(options, place, outcome, report), report.results[operation].total_seconds)
+    return Part.at_end(
+        outcome, _checked_bytes(options, place, outcome, report), report.results[operation].total_seconds
+    )
 
 
 def _output(outcome: StepOutcome) -> str:
@@ -316,12 +319,10 @@ def _checked_bytes(options: IorOptions, place: Place, outcome: StepOutcome, repo
         return total_bytes
     if options.stonewall_seconds and 0 < moved_bytes < total_bytes:
         return round(moved_bytes / options.transfer_size_bytes) * options.transfer_size_bytes
-    raise OutputRefusedError(
-        name, f"{total_bytes} bytes were planned, it moved about {round(moved_bytes)}", text
-    )
+    raise OutputRefusedError(name, f"{total_bytes} bytes were planned, it moved about {round(moved_bytes)}", text)
 
 
-def _race_of_ranks(options: IorOptions, place: Place, outcome: StepOutcome, report: IorReport) -> Parsed:
+def _race_of_ranks(place: Place, outcome: StepOutcome, report: IorReport, total: Sample) -> Parsed:
     if place.layout is None:
         return Parsed()
     name, operation = outcome.step.name, _operation(outcome)
@@ -333,8 +334,7 @@ def _race_of_ranks(options: IorOptions, place: Place, outcome: StepOutcome, repo
     text = outcome.files.get(_ranks_file(operation, place).name, "")
     table = read_ior_ranks(name, text, operation, place.layout.tasks)
     check_amount(name, table, summary.moved_mebibytes * MIB, summary.counted_mebibytes * MIB, text[-500:])
-    labels, total_seconds = _labels(options, place, outcome), report.results[operation].total_seconds
-    return of_ranks(table, place.layout, total_seconds, labels, place.target_id, metric="throughput")
+    return of_ranks(table, place.layout, total, report.results[operation].total_seconds)
 
 
 def _flags(

@@ -1,6 +1,6 @@
 """IOzone's cluster mode: the file that names its processes, and the checked results of each."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -10,9 +10,19 @@ from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.writers import fairness
 from iotide_wire.units import KIB
 
-_COMMENT: Final = "#"
 MASTER_PORT: Final = 20_000
 """iozone's master listens there on every address, so a node runs one cluster at a time."""
+_COMMENT: Final = "#"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """Processes, a file of each, and operations in iozone's own names and order."""
+
+    layout: RankLayout
+    operations: tuple[str, ...]
+    file_kib: int
+    record_kib: int
 
 
 def client_file(layout: RankLayout, directory: Path, program: Path) -> str:
@@ -34,36 +44,31 @@ def process_files(layout: RankLayout, directory: Path) -> tuple[Path, ...]:
     return tuple(directory / f"iozone.DUMMY.{process}" for process in range(layout.tasks))
 
 
-def cluster_arguments(client_list: Path, layout: RankLayout, file_kib: int, record_kib: int) -> tuple[str, ...]:
+def cluster_arguments(client_list: Path, plan: ClusterPlan) -> tuple[str, ...]:
     """Return the arguments that decide who measures what: each process its whole file, with a line of its own."""
-    sizes = ("-s", str(file_kib), "-r", str(record_kib))
-    return ("-+m", str(client_list), "-t", str(layout.tasks), *sizes, "-x", "-C", "-w")
+    sizes = ("-s", str(plan.file_kib), "-r", str(plan.record_kib))
+    return ("-+m", str(client_list), "-t", str(plan.layout.tasks), *sizes, "-x", "-C", "-w")
 
 
-def checked_blocks(
-    step: str, text: str, layout: RankLayout, operations: Sequence[str], file_kib: int, record_kib: int
-) -> list[ClusterBlock]:
+def checked_blocks(step: str, text: str, plan: ClusterPlan) -> list[ClusterBlock]:
     """Raise OutputRefusedError unless each planned process moved its whole file in each planned operation."""
-    if process_file(step, text) != (file_kib, record_kib):
-        raise OutputRefusedError(
-            step, f"files of {file_kib} KiB in records of {record_kib} KiB were planned", text[-500:]
-        )
+    if process_file(step, text) != (plan.file_kib, plan.record_kib):
+        problem = f"files of {plan.file_kib} KiB in records of {plan.record_kib} KiB were planned"
+        raise OutputRefusedError(step, problem, text[-500:])
     blocks = read_cluster_blocks(step, text)
-    if [block.operation for block in blocks] != list(operations):
-        raise OutputRefusedError(step, f"{', '.join(operations)} were planned", text[-500:])
+    if tuple(block.operation for block in blocks) != plan.operations:
+        raise OutputRefusedError(step, f"{', '.join(plan.operations)} were planned", text[-500:])
     for block in blocks:
-        if len(block.children) != layout.tasks:
-            problem = f"{block.operation}: {layout.tasks} processes were planned, iozone ran {len(block.children)}"
+        if len(block.children) != plan.layout.tasks:
+            problem = f"{block.operation}: {plan.layout.tasks} processes were planned, iozone ran {len(block.children)}"
             raise OutputRefusedError(step, problem, text[-500:])
-        if any(child.moved_kib != file_kib or not child.rate for child in block.children):
+        if any(child.moved_kib != plan.file_kib or not child.rate for child in block.children):
             problem = f"{block.operation}: not every process moved its whole file"
             raise OutputRefusedError(step, problem, text[-500:])
     return blocks
 
 
-def block_samples(
-    block: ClusterBlock, layout: RankLayout, labels: AnyLabels, target_id: int | None
-) -> list[Sample]:
+def block_samples(block: ClusterBlock, layout: RankLayout, labels: AnyLabels, target_id: int | None) -> list[Sample]:
     """Return the rate of each process, first and last finish, fairness and the rates' sum.
 
     The label `writer` names node and process. There is no total: each rate is over the process's own time.

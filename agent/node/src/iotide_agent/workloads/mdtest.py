@@ -80,7 +80,7 @@ class MdtestOptions(Options):
     model_config = ConfigDict(
         json_schema_extra={
             "if": {"properties": {"stonewall_seconds": {"exclusiveMinimum": 0}}, "required": ["stonewall_seconds"]},
-            "then": {"properties": {"operations": {"maxItems": 1}}},
+            "then": {"properties": {"operations": {"maxItems": 1}, "tree_depth": {"const": 0}}},
         }
     )
 
@@ -106,6 +106,14 @@ class MdtestOptions(Options):
     """After this time all tasks catch up with the fastest one and stop. Needs create as the only operation. 0: create
     all items.
     """
+    tree_depth: int = Field(default=0, ge=0, le=16, title="Tree depth")
+    """Levels of directories below the first. All directories of the tree have equally many items. 0: one directory."""
+    tree_branches: int = Field(default=1, ge=1, le=10_000, title="Tree branches")
+    """Directories in each directory of a level above the last."""
+
+    @property
+    def tree_directories(self) -> int:
+        return sum(self.tree_branches**level for level in range(self.tree_depth + 1))
 
     def at_work(self) -> AtWork:
         """Return no process: `memory_needed` counts the tasks."""
@@ -124,7 +132,18 @@ class MdtestOptions(Options):
                 f"stonewall_seconds = {self.stonewall_seconds}: the number of items is then unknown; use "
                 "create as the only operation"
             )
+        if self.item_count % self.tree_directories:
+            raise ValueError(
+                f"item_count = {self.item_count}: use a multiple of {self.tree_directories}, the directories of a tree "
+                f"with tree_depth = {self.tree_depth} and tree_branches = {self.tree_branches}"
+            )
+        if self.stonewall_seconds and self.tree_depth:
+            raise ValueError(f"stonewall_seconds = {self.stonewall_seconds} does not work with tree_depth; set it to 0")
         return self
+
+
+_HAS_TREE: Final = Number.of(1) - Holds.of("tree_depth", 0)
+"""1 with a tree, which has no more directories than each task has items."""
 
 
 class MdtestWorkload(MpiWorkload[MdtestOptions]):
@@ -152,8 +171,8 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             "item",
             "writer",
             title="Item operations, all tasks",
-            description="Items created, looked up, read or removed by all tasks, by the time of the slowest task; of the "
-            "tasks of a node where it is the writer.",
+            description="Items created, looked up, read or removed by all tasks, by the time of the slowest task; of "
+            "the tasks of a node where it is the writer.",
             primary=True,
         ),
         DURATION.by("operation", "item"),
@@ -162,11 +181,13 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
     bytes_needed: ClassVar[Expression] = (
         Option.of("tasks")
         * Option.of("item_count")
-        * (Option.of("file_size_bytes") + BYTES_PER_ITEM)
-        * (Number.of(1) + Holds.of("items", "both"))
+        * (
+            (Option.of("file_size_bytes") + BYTES_PER_ITEM) * (Number.of(1) + Holds.of("items", "both"))
+            + _HAS_TREE * BYTES_PER_ITEM
+        )
     )
     files_needed: ClassVar[Expression] = (
-        Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both"))
+        Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both") + _HAS_TREE)
     )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
     options_type = MdtestOptions
@@ -204,7 +225,8 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             if rate == 0:
                 raise OutputRefusedError(outcome.step.name, f"{operation} of {item} items has no rate", outcome.stdout)
             labels = {"operation": operation, "item": item}
-            samples.append(Sample("operation_rate", rate, labels, place.target_id))
+            total = Sample("operation_rate", rate, labels, place.target_id)
+            samples.append(total)
             samples.append(Sample("duration", count / rate, labels, place.target_id))
             found = quality.judge_metadata_duration(f"{operation} of {item} items", count / rate, CLOCK_SECONDS)
             if options.file_size_bytes and (operation, item) == ("create", "file"):
@@ -216,8 +238,7 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             if place.layout:
                 row = f"{_TITLES[item]} {_PHASES[operation].row}"
                 table = _checked_ranks(outcome, place.layout, ranks, row, count)
-                metric, target_id = "operation_rate", place.target_id
-                races.append(of_ranks(table, place.layout, count / rate, labels, target_id, metric=metric))
+                races.append(of_ranks(table, place.layout, total, count / rate))
         return Parsed.of_all([Parsed(samples, flags), *races])
 
     def conclude(self, options: MdtestOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
@@ -253,6 +274,8 @@ def _arguments(operation: Operation, options: MdtestOptions, place: Place) -> It
         yield from ("-w", str(options.file_size_bytes))
     if options.file_size_bytes and operation == "read":
         yield from ("-e", str(options.file_size_bytes))
+    if options.tree_depth:
+        yield from ("-z", str(options.tree_depth), "-b", str(options.tree_branches))
     if options.sync_files:
         yield "-y"
     if options.sync_phases:

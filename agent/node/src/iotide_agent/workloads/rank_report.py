@@ -100,7 +100,14 @@ def read_mdtest_ranks(step: str, text: str, tasks: int) -> Mapping[str, RankTabl
             ranks.setdefault(name, []).append(result)
     if not ranks or totals is None:
         raise OutputRefusedError(step, "the table of ranks has no measured operation", text[-500:])
-    return {name: _mdtest_table(step, name, totals, found, tasks, text) for name, found in ranks.items()}
+    if unknown := ranks.keys() - totals.keys():
+        raise OutputRefusedError(step, f"{min(unknown)} is in rows of ranks, but not in the row of all", text[:500])
+    tables = {name: RankTable(_in_order(step, own, tasks, text), totals[name].seconds) for name, own in ranks.items()}
+    for name, table in tables.items():
+        if not isclose(table.amount, totals[name].amount, rel_tol=_PRODUCT_RATIO):
+            problem = f"{name}: the ranks have {table.amount:.1f} items, the row of all has {totals[name].amount:.1f}"
+            raise OutputRefusedError(step, problem, text[-500:])
+    return tables
 
 
 def _lines(step: str, text: str) -> tuple[str, list[str]]:
@@ -117,9 +124,7 @@ def _in_order(step: str, found: list[RankResult], tasks: int, text: str) -> tupl
     return tuple(found)
 
 
-def _mdtest_cells(
-    step: str, line: str, row: re.Match[str], names: list[str]
-) -> Iterator[tuple[str, RankResult]]:
+def _mdtest_cells(step: str, line: str, row: re.Match[str], names: list[str]) -> Iterator[tuple[str, RankResult]]:
     """Yield what was measured. mdtest leaves out the last columns, of trees, in the rows of ranks."""
     cells = row["cells"].split(",")[1:]
     if len(cells) % 2 or len(cells) > 2 * len(names) or (row["who"] == _ALL and len(cells) != 2 * len(names)):
@@ -133,15 +138,3 @@ def _mdtest_cells(
             if not amount:
                 raise OutputRefusedError(step, f"{name} has no items or no time", line)
             yield name, RankResult(rank, float(seconds), amount)
-
-
-def _mdtest_table(
-    step: str, name: str, totals: Mapping[str, RankResult], found: list[RankResult], tasks: int, text: str
-) -> RankTable:
-    if name not in totals:
-        raise OutputRefusedError(step, f"{name} is in rows of ranks, but not in the row of all", text[:500])
-    table = RankTable(_in_order(step, found, tasks, text), totals[name].seconds)
-    if not isclose(table.amount, totals[name].amount, rel_tol=_PRODUCT_RATIO):
-        problem = f"{name}: the ranks have {table.amount:.1f} items, the row of all has {totals[name].amount:.1f}"
-        raise OutputRefusedError(step, problem, text[-500:])
-    return table

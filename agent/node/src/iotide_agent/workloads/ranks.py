@@ -1,9 +1,10 @@
 """Results of the ranks and nodes of one MPI program: first and last to finish, fairness, each node's rate."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
-from iotide_agent.workloads.base import AnyLabels, OutputRefusedError, Parsed, Sample
+from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
 from iotide_agent.workloads.quality import marked
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable
@@ -29,16 +30,8 @@ def check_amount(step: str, table: RankTable, amount: float, tolerance: float, l
         raise OutputRefusedError(step, problem, line)
 
 
-def of_ranks(
-    table: RankTable,
-    layout: RankLayout,
-    total_seconds: float,
-    labels: AnyLabels,
-    target_id: int | None,
-    *,
-    metric: str,
-) -> Parsed:
-    """Return the race of the ranks and the `metric` of each node, which is the label `writer`.
+def of_ranks(table: RankTable, layout: RankLayout, total: Sample, total_seconds: float) -> Parsed:
+    """Return the race of the ranks, and the rate of each node in the metric of `total`, with the label `writer`.
 
     A node's rate is the amount of its ranks by the time of its slowest one. Each rank's time begins at its own start.
     """
@@ -48,33 +41,28 @@ def of_ranks(
         "last_done": max(seconds),
         "fairness": fairness([rank.rate for rank in table.ranks]),
     }
-    samples = [Sample(name, value, labels, target_id) for name, value in values.items()]
-    samples += _of_nodes(table, layout, metric, labels, target_id)
-    flags = [*_straggler(table, layout, labels, target_id), *_gap(table, layout, total_seconds, labels, target_id)]
-    return Parsed(samples, flags)
+    samples = [replace(total, metric=metric, value=value) for metric, value in values.items()]
+    flags = [*_straggler(table, layout, total), *_gap(table, layout, total, total_seconds)]
+    return Parsed([*samples, *_of_nodes(table, layout, total)], flags)
 
 
-def _of_nodes(
-    table: RankTable, layout: RankLayout, metric: str, labels: AnyLabels, target_id: int | None
-) -> Iterator[Sample]:
+def _of_nodes(table: RankTable, layout: RankLayout, total: Sample) -> Iterator[Sample]:
     for node in layout.nodes:
         own = [table.ranks[rank] for rank in layout.ranks_of(node)]
         rate = sum(rank.amount for rank in own) / max(rank.seconds for rank in own)
-        yield Sample(metric, rate, {**labels, "writer": node}, target_id)
+        yield replace(total, value=rate, labels={**total.labels, "writer": node})
 
 
-def _straggler(table: RankTable, layout: RankLayout, labels: AnyLabels, target_id: int | None) -> list[Flag]:
+def _straggler(table: RankTable, layout: RankLayout, total: Sample) -> list[Flag]:
     found = straggler([rank.seconds for rank in table.ranks])
     if found is None:
         return []
     who = f"rank {found.number} on {layout.node_of(found.number)}"
     measured = f"{who} finished after {format_seconds(found.seconds)}, {found.others}"
-    return [marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT, labels, target_id)]
+    return [marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT, total.labels, total.target_id)]
 
 
-def _gap(
-    table: RankTable, layout: RankLayout, total_seconds: float, labels: AnyLabels, target_id: int | None
-) -> list[Flag]:
+def _gap(table: RankTable, layout: RankLayout, total: Sample, total_seconds: float) -> list[Flag]:
     slowest = table.slowest
     if abs(total_seconds - slowest.seconds) <= TOTAL_RATIO * total_seconds:
         return []
@@ -82,4 +70,4 @@ def _gap(
     measured = f"{who}; all ranks together took {format_seconds(total_seconds)}"
     # Ranks that began late make the total longer. A shorter total is an error of its clocks.
     code = FlagCode.LATE_START if total_seconds > slowest.seconds else FlagCode.TOOL_CLOCK
-    return [marked(code, measured, f"{format_percent(TOTAL_RATIO)} of the total", labels, target_id)]
+    return [marked(code, measured, f"{format_percent(TOTAL_RATIO)} of the total", total.labels, total.target_id)]
