@@ -12,7 +12,7 @@ from fuzzing.target import Target
 from fuzzing.texts import decode, encode, files
 
 from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
-from iotide_agent.workloads.io500_phases import check_phases
+from iotide_agent.workloads.io500_directory import check_phases, ranks_of
 from iotide_agent.workloads.io500_report import check_config, check_summary, read_result
 from iotide_agent.workloads.io500_samples import read_samples
 from iotide_agent.workloads.io500_verify import read_verification
@@ -92,13 +92,18 @@ def _io500(_choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
     for check, text in ((check_summary, summary), (check_config, config)):
         with suppress(OutputRefusedError):
             check("io500", result, text)
-    for name, text in zip(FILES, phases, strict=False):
+    named = dict(zip([*FILES, "ior-easy-write.csv", "mdtest-easy-write.csv"], phases, strict=False))
+    for name, text in named.items():
         with suppress(OutputRefusedError):
             check_phases("io500", result, {name: text})
+    for phase in result.phases:
+        with suppress(OutputRefusedError):
+            ranks_of("io500", result, phase, named)
 
 
 def _io500_seeds() -> Iterator[tuple[int, Sequence[str]]]:
-    yield 0, [RECORDED[name] for name in ("result.txt", "result_summary.txt", "config.ini", *FILES)]
+    names = ("result.txt", "result_summary.txt", "config.ini", *FILES, "ior-easy-write.csv", "mdtest-easy-write.csv")
+    yield 0, [RECORDED[name] for name in names]
     for run in PUBLISHED.values():
         yield 0, [run.text(), run.summary(), "[global]\ndatadir = /mnt/run\n", *FILES.values()]
 

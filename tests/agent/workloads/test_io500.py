@@ -9,7 +9,7 @@ from factories.io500 import PUBLISHED, RUN_2025, PublishedRun
 from factories.outcomes import DATA
 
 from iotide_agent.workloads.base import OutputRefusedError
-from iotide_agent.workloads.io500_phases import check_phases
+from iotide_agent.workloads.io500_directory import check_phases, ranks_of, read_directory
 from iotide_agent.workloads.io500_report import check_config, check_summary, read_result
 from iotide_agent.workloads.io500_samples import read_samples
 from iotide_agent.workloads.io500_score import (
@@ -22,7 +22,6 @@ from iotide_agent.workloads.io500_score import (
     score_tolerance,
 )
 from iotide_agent.workloads.io500_verify import read_verification
-from iotide_agent.workloads.rank_report import read_ior_ranks, read_mdtest_ranks
 from iotide_wire.measured import FlagCode
 from iotide_wire.units import GIB
 
@@ -126,7 +125,7 @@ def test_tampered_text_is_refused_with_its_line(old: str, new: str, problem: str
 
 
 def test_text_after_the_end_is_refused() -> None:
-    with pytest.raises(OutputRefusedError, match="goes on after its end"):
+    with pytest.raises(OutputRefusedError, match="continues after its end"):
         read_result("io500", TEXT + TEXT)
 
 
@@ -250,17 +249,23 @@ RECORDED = {path.name: path.read_text() for path in sorted((DATA / "mpi/io500").
 
 
 def test_recorded_directory_agrees_with_itself() -> None:
-    result = read_result("io500", RECORDED["result.txt"])
-    check_summary("io500", result, RECORDED["result_summary.txt"])
-    check_config("io500", result, RECORDED["config.ini"])
-    assert check_phases("io500", result, RECORDED) == tuple(
-        phase.name for phase in result.phases if phase.name in SCORED_PHASES
-    )
+    result = read_directory("io500", RECORDED)
     assert (result.score, result.is_valid, result.procs) == (3.484825, False, 2)
     assert result.run_reasons == ("stonewall-time 1s != 300s",)
     assert {phase.name for phase in result.phases if phase.reasons} == {
         *("ior-easy-write", "mdtest-easy-write", "ior-hard-write", "mdtest-hard-write")
     }
+
+
+@pytest.mark.parametrize("file", ["result.txt", "result_summary.txt", "config.ini", "mdtest-hard-stat.txt"])
+def test_directory_without_a_file_is_refused(file: str) -> None:
+    with pytest.raises(OutputRefusedError, match=f"the result directory has no {file}"):
+        read_directory("io500", {name: text for name, text in RECORDED.items() if name != file})
+
+
+def test_directory_of_an_external_find_has_no_file_of_it() -> None:
+    files = {name: text for name, text in RECORDED.items() if name != "find.csv"}
+    assert read_directory("io500", files) == read_directory("io500", RECORDED)
 
 
 def test_recorded_result_cut_at_any_byte_is_refused() -> None:
@@ -271,14 +276,14 @@ def test_recorded_result_cut_at_any_byte_is_refused() -> None:
 
 
 def test_recorded_phases_have_a_table_of_ranks() -> None:
-    result = read_result("io500", RECORDED["result.txt"])
+    result = read_directory("io500", RECORDED)
     for phase in result.phases:
-        text = RECORDED.get(f"{phase.name}.csv", "")
-        if phase.name.startswith("ior"):
-            assert len(read_ior_ranks(phase.name, text, phase.name.rpartition("-")[2], 2).ranks) == 2
-        elif phase.name.startswith("mdtest"):
-            [table] = read_mdtest_ranks(phase.name, text, 2).values()
-            assert table.amount / (table.total_seconds or 0) == pytest.approx(phase.value, rel=1e-6)
+        table = ranks_of("io500", result, phase, RECORDED)
+        assert (table is None) == (phase.name in {"timestamp", "find"}), phase.name
+        if table is not None and table.total_seconds is not None:
+            assert table.amount / table.total_seconds == pytest.approx(phase.value, rel=1e-6)
+        if table is not None:
+            assert [rank.rank for rank in table.ranks] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -295,6 +300,12 @@ def test_recorded_verifier_is_read(file: str, is_valid: bool | None, problem: st
     assert (found.is_valid, "".join(found.problems)) == (is_valid, problem)
     with pytest.raises(OutputRefusedError):
         read_verification("verify", text, 0)
+
+
+def test_number_of_processes_that_no_table_has_is_refused() -> None:
+    result = replace(read_directory("io500", RECORDED), procs=10**18)
+    with pytest.raises(OutputRefusedError, match="the table has 2 rows"):
+        ranks_of("io500", result, result.phases[0], RECORDED)
 
 
 VERIFIED = """version         = io500-isc26_v1

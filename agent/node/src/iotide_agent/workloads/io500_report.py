@@ -187,7 +187,7 @@ def _parts(step: str, text: str) -> list[_Part]:
         raise OutputRefusedError(step, "result.txt has a start, but no end", _last_line(text))
     last = ends[0] if ends else len(lines)
     if behind := [line for line in lines[last + 1 :] if line.strip()]:
-        raise OutputRefusedError(step, "result.txt goes on after its end", behind[0])
+        raise OutputRefusedError(step, "result.txt continues after its end", behind[0])
     parts = [_Part("", "")]
     for line in lines[:last]:
         if section := _SECTION.fullmatch(line):

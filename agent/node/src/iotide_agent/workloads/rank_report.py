@@ -118,7 +118,7 @@ def _lines(step: str, text: str) -> tuple[str, list[str]]:
 
 
 def _in_order(step: str, found: list[RankResult], tasks: int, text: str) -> tuple[RankResult, ...]:
-    if [result.rank for result in found] != list(range(tasks)):
+    if len(found) != tasks or any(result.rank != number for number, result in enumerate(found)):
         problem = f"ranks 0 to {tasks - 1} were planned, each once and in order; the table has {len(found)} rows"
         raise OutputRefusedError(step, problem, text[-500:])
     return tuple(found)

@@ -1,12 +1,22 @@
-"""Compares each phase of an IO500 result with what IOR, mdtest and find wrote about it."""
+"""Reader of a whole IO500 result directory: each phase agrees with what IOR, mdtest and find wrote about it."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from iotide_agent.workloads.base import OutputRefusedError
-from iotide_agent.workloads.io500_report import Io500Phase, Io500Result
-from iotide_agent.workloads.io500_score import HALF_DIGIT
+from iotide_agent.workloads.io500_report import (
+    CONFIG,
+    RESULT,
+    SUMMARY,
+    Io500Phase,
+    Io500Result,
+    check_config,
+    check_summary,
+    read_result,
+)
+from iotide_agent.workloads.io500_score import HALF_DIGIT, SCORED_PHASES
+from iotide_agent.workloads.rank_report import RankTable, read_ior_ranks, read_mdtest_ranks
 from iotide_wire.units import GIB, MIB
 
 _FIND: Final = "find"
@@ -20,6 +30,38 @@ _MDTEST_ROWS: Final = {"write": "File creation", "stat": "File stat", "read": "F
 _FIND_HEAD: Final = re.compile(r"runtime: (\d{1,12}\.\d{6}) rate: (\d{1,18}\.\d{6})\n")
 _KILO: Final = 1000.0
 _HALF_MILLI: Final = 0.5e-3
+
+
+def read_directory(step: str, files: Mapping[str, str]) -> Io500Result:
+    """Return the run of a directory's files by name; raise OutputRefusedError if one is missing or disagrees.
+
+    An external find program leaves no file.
+    """
+    if missing := [name for name in (RESULT, SUMMARY, CONFIG) if name not in files]:
+        raise OutputRefusedError(step, f"the result directory has no {missing[0]}", ", ".join(sorted(files)))
+    result = read_result(step, files[RESULT])
+    check_summary(step, result, files[SUMMARY])
+    check_config(step, result, files[CONFIG])
+    left = set(SCORED_PHASES) - set(check_phases(step, result, files)) - {_FIND}
+    if left:
+        raise OutputRefusedError(step, f"the result directory has no {min(left)}.txt", ", ".join(sorted(files)))
+    return result
+
+
+def ranks_of(step: str, result: Io500Result, phase: Io500Phase, files: Mapping[str, str]) -> RankTable | None:
+    """Return the table of ranks of a phase of IOR or mdtest; None if its release or phase has none."""
+    text = files.get(f"{phase.name}.csv")
+    program, _, operation = phase.name.rpartition("-")
+    if text is None or result.procs is None:
+        return None
+    if program.startswith("ior-"):
+        return read_ior_ranks(step, text, operation, result.procs)
+    if not program.startswith("mdtest-") or operation not in _MDTEST_ROWS:
+        return None
+    tables, row = read_mdtest_ranks(step, text, result.procs), _MDTEST_ROWS[operation]
+    if row not in tables:
+        raise OutputRefusedError(step, f"the table of ranks of {phase.name} has no {row}", ", ".join(tables))
+    return tables[row]
 
 
 def check_phases(step: str, result: Io500Result, files: Mapping[str, str]) -> tuple[str, ...]:
