@@ -11,10 +11,11 @@ from factories.outcomes import MEMORY_BYTES
 from factories.recorded import PROBE_DATA, sample
 from factories.tiny_runs import SETTINGS
 from fuzzing.announced_targets import AnnouncedSchema, SaidHello
+from fuzzing.mpi_targets import mpi_targets
 from fuzzing.probe_targets import ProbedMount, ProbedNode
 from fuzzing.target import Target
 from fuzzing.texts import files
-from fuzzing.tool_targets import GivenOptions, ParsedOutput
+from fuzzing.tool_targets import GivenOptions, ParsedNodes, ParsedOutput
 from pydantic import TypeAdapter, ValidationError
 from wire_recordings import KINDS, kind_of
 from wire_recordings import recordings as wire_recordings
@@ -258,6 +259,8 @@ def all_targets() -> Mapping[str, Target]:
     """Return every parser by name."""
     found: list[Target] = [
         *map(ParsedOutput, sorted(all_workloads())),
+        *map(ParsedNodes, ("ior", "mdtest")),
+        *mpi_targets(),
         *map(GivenOptions, sorted(all_workloads())),
         *map(ProbedMount, sorted(all_probes())),
         *_others(),

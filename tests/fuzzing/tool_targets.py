@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.workloads.test_captures import CAPTURES, FILES, READ
+from agent.workloads.test_mpi_nodes import RUNS, on_nodes, outcome_of
 from factories.outcomes import MEMORY_BYTES
 from factories.outcomes import captured as captured_outcome
 from factories.released_outputs import FOLDER, RELEASED
@@ -158,6 +159,37 @@ class ParsedOutput(Target):
             check_curve(curve)
         for found in parsed.samples:
             SampleMessage(metric=found.metric, value=found.value, labels=dict(found.labels), target_id=found.target_id)
+
+
+class ParsedNodes(ParsedOutput):
+    """The same for one MPI program of two nodes, with its table of ranks."""
+
+    def __init__(self, workload: str) -> None:
+        super().__init__(workload)
+        self._tool = workload
+        self.name = f"{workload}-nodes"
+
+    @cached_property
+    def workload(self) -> Workload[Any]:
+        return workload_of(self._tool, SETTINGS)
+
+    @cached_property
+    def options(self) -> list[Options]:
+        found = [given for workload, given, *_ in RUNS.values() if workload.name == self._tool]
+        return list(dict.fromkeys(map(self.workload.options_type.model_validate, found)))
+
+    @cached_property
+    def place(self) -> Place:
+        return on_nodes(ParsedOutput(self._tool).place)
+
+    def seeds(self) -> Iterator[bytes]:
+        for name, (workload, given, operation, _) in RUNS.items():
+            if workload.name != self._tool:
+                continue
+            options = self.workload.options_type.model_validate(given)
+            step = [step.name for step in self.steps(options)].index(operation)
+            outcome = outcome_of(name, self.place)
+            yield encode((self.options.index(options), step, 0, 0), (outcome.stdout, "", *outcome.files.values()))
 
 
 class GivenOptions(Target):

@@ -32,6 +32,8 @@ def main() -> None:
             raise SystemExit(f"{file} is not what was written")
     report: dict[str, Any] = json.loads(RECORDED.read_text())
     report["tests"][0]["Parameters"] |= {
+        "api": value("-a"),
+        "collective": int("-c" in sys.argv),
         "fsync": int("-e" in sys.argv),
         "filePerProc": int("-F" in sys.argv),
         "reorderTasks": int("-C" in sys.argv),

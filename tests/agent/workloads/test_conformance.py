@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent.workloads.test_mpi_nodes import samples_of_nodes
 from factories.mpi import STANDINS
 from factories.outcomes import DATA, MEMORY_BYTES, make_place, read_all, run_together, steps_of, two_places
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
@@ -196,7 +197,7 @@ def files_of(name: str, options: Any) -> int:  # noqa: ANN401 - of each workload
         directories = options.directories * (1 if options.shared else options.processes)
         return int(options.file_count * options.processes + directories)
     if name == "mdtest":
-        return int(options.tasks * options.item_count * (2 if options.items == "both" else 1))
+        return int(options.tasks * options.item_count * (1 + (options.items == "both") + (options.tree_depth > 0)))
     return int(options.file_count) if name == "bonnie" and "files" in options.tests else 0
 
 
@@ -237,8 +238,10 @@ def test_real_runs_yield_the_declared_metrics_and_nothing_else(
         assert len(set(keys)) == len(keys), "two samples of one run in one series"
         assert {path.name for path in one.place.directory.parent.iterdir()} == {"run"}, "written outside the place"
     if seen != declared:
-        # Some numbers cover several targets together.
+        # Some numbers cover several targets together, or one program of several nodes, which is recorded.
         for sample in over_two_targets(configured(name), make_place(tmp_path)).samples:
+            seen[sample.metric] |= sample.labels.keys()
+        for sample in samples_of_nodes(name, make_place(tmp_path / "nodes")):
             seen[sample.metric] |= sample.labels.keys()
     assert all(labels <= declared[metric] for metric, labels in seen.items())
     # "Over before the tool could time it" comes only from tool output, so the tests of recordings cover it.

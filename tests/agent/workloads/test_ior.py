@@ -141,6 +141,7 @@ def test_output_that_is_no_summary_of_one_repetition_is_refused(name: str, place
         ({"transfers_per_block": 8}, "block size 8388608 was planned, ior reports 16777216"),
         ({"segments": 2}, "segments 2 was planned, ior reports 1"),
         ({"fsync": False}, "fsync False was planned, ior reports True"),
+        ({"api": "MPIIO"}, "api MPIIO was planned, ior reports POSIX"),
         ({"random": True}, "random True was planned, ior reports False"),
         ({"file_per_process": False}, "file per task False was planned"),
     ],
@@ -252,7 +253,10 @@ def test_progress_is_bytes_or_the_time_that_stops_it(place: Place) -> None:
         ({"direct": True, "transfer_size_bytes": 47_008}, "with direct use a multiple of 512"),
         ({"random": True, "reorder": True, "file_per_process": False}, "does not work with reorder in a shared file"),
         ({"operations": ["read"]}, "include write"),
-        ({"api": "MPIIO"}, "api"),
+        ({"api": "HDF5"}, "api"),
+        ({"api": "MPIIO", "direct": True}, "MPIIO has no O_DIRECT"),
+        ({"collective": True}, "POSIX has no collective calls"),
+        ({"api": "MPIIO", "collective": True, "random": True}, "collective = true does not work with random"),
     ],
 )
 def test_impossible_patterns_are_refused_by_model_and_form(changed: dict[str, object], problem: str) -> None:

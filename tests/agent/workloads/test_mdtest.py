@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.mdtest import MdtestOptions, MdtestWorkload
+from iotide_wire.expressions import evaluate
 from iotide_wire.measured import FlagCode, FlagEffect
 
 MDTEST = MdtestWorkload()
@@ -133,6 +134,34 @@ def test_short_and_warm_phases_are_flagged(place: Place) -> None:
     looked_up = replace(outcome_of("plain_10000", options, place, "stat"), before_done=Before.SYNC)
     flags = flags_of(MDTEST.read(options, place, looked_up))
     assert flags == {FlagCode.DURATION: FlagEffect.MARKED, FlagCode.CACHE_DROP: FlagEffect.MARKED}
+
+
+def test_tree_is_an_argument_and_its_directories_need_space_too(place: Place) -> None:
+    options = MdtestOptions(tasks=1, item_count=78, tree_depth=2, tree_branches=3)
+    assert options.tree_directories == 1 + 3 + 9
+    for step in steps_of(MDTEST, options, place):
+        assert step.argv[step.argv.index("-z") :][:4] == ("-z", "2", "-b", "3")
+    assert "-z" not in steps_of(MDTEST, MdtestOptions(), place)[0].argv
+    flat = options.model_dump() | {"tree_depth": 0}
+    assert evaluate(MDTEST.files_needed, flat) == 78
+    assert evaluate(MDTEST.files_needed, options.model_dump()) == 2 * 78
+    assert evaluate(MDTEST.bytes_needed, options.model_dump()) == 2 * evaluate(MDTEST.bytes_needed, flat)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"item_count": 77, "tree_depth": 2, "tree_branches": 3}, "item_count = 77: use a multiple of 13"),
+        ({"item_count": 9, "tree_depth": 16, "tree_branches": 10_000}, "use a multiple of"),
+        (
+            {"item_count": 78, "tree_depth": 2, "tree_branches": 3, "stonewall_seconds": 1, "operations": ["create"]},
+            "does not work with tree_depth",
+        ),
+    ],
+)
+def test_items_that_a_tree_cannot_hold_equally_are_refused(changed: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        MdtestOptions.model_validate(changed)
 
 
 def test_each_operation_is_a_start_of_its_own_after_the_caches_were_dropped(place: Place) -> None:

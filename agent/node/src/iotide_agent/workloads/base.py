@@ -16,6 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from iotide_agent.workloads.bounds import BoundedOptions, BoundedSettings
+from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.releases import Releases
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number
@@ -76,6 +77,7 @@ class Place:
         step_role: this node's part of the workload's `step_roles`; CLIENT does all.
         endpoint: file with the run's `Endpoint`, if nodes share the work. It exists once commands start.
         cached_because: see `StepOutcome`, of the step that is read.
+        layout: nodes of one MPI program, this one first, if it runs over several.
     """
 
     target_id: int | None
@@ -92,6 +94,7 @@ class Place:
     step_role: StepRole = StepRole.CLIENT
     endpoint: Path | None = None
     cached_because: str = ""
+    layout: RankLayout | None = None
 
     def seen_by(self, outcome: "StepOutcome") -> "Place":
         """Return the place as a step used it: without O_DIRECT if the step was seen to use the page cache.

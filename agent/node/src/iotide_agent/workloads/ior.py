@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final, Self
+from pathlib import Path
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -21,10 +22,12 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
-from iotide_agent.workloads.ior_report import AccessResult, IorReport, Operation, read_report
+from iotide_agent.workloads.ior_report import AccessResult, Api, IorReport, Operation, read_report
 from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
-from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
+from iotide_agent.workloads.rank_report import read_ior_ranks
+from iotide_agent.workloads.ranks import check_amount, check_layout, of_ranks
 from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
@@ -43,6 +46,10 @@ _OFFSET_BYTES: Final = 8
 _FINISHED: Final = re.compile(r'"Finished"|^Finished +: ', re.MULTILINE)
 
 
+def _given(**values: bool | str) -> dict[str, Any]:
+    return {"properties": {name: {"const": value} for name, value in values.items()}, "required": list(values)}
+
+
 class IorOptions(Options):
     """Pattern of the tasks. Each segment of the data holds one block of each task."""
 
@@ -51,12 +58,12 @@ class IorOptions(Options):
             "if": {"properties": {"direct": {"const": True}}, "required": ["direct"]},
             "then": {"properties": {"transfer_size_bytes": {"multipleOf": _DIRECT_UNIT_BYTES}}},
             "not": {
-                "properties": {
-                    "random": {"const": True},
-                    "reorder": {"const": True},
-                    "file_per_process": {"const": False},
-                },
-                "required": ["random", "reorder", "file_per_process"],
+                "anyOf": [
+                    _given(random=True, reorder=True, file_per_process=False),
+                    _given(direct=True, api="MPIIO"),
+                    _given(collective=True, random=True),
+                    {**_given(collective=True), "not": _given(api="MPIIO")},
+                ]
             },
         }
     )
@@ -80,19 +87,25 @@ class IorOptions(Options):
     direct: bool = Field(default=False, title="O_DIRECT")
     """Bypass the page cache."""
     reorder: bool = Field(default=False, title="Shifted reads")
-    """Each task reads what the next task wrote."""
+    """Each task reads what a task of the next node wrote. On one node, IOR 4.1 reads each task's own data all the same."""
     random: bool = Field(default=False, title="Random order")
     """Transfers in random instead of ascending order. Not with shifted reads in a shared file."""
     stonewall_seconds: WholeSeconds = Field(default=0, ge=0, le=86_400, title="Stonewall time")
     """After this time all tasks catch up with the fastest one and stop; as much is read. 0: write everything."""
+    api: Api = Field(default="POSIX", title="Interface")
+    """MPIIO writes and reads through the MPI library, without O_DIRECT."""
+    collective: bool = Field(default=False, title="Collective I/O")
+    """All tasks make each transfer together, so that the MPI library can combine them. MPIIO only, in ascending
+    order.
+    """
 
     @property
     def block_bytes(self) -> int:
         return self.transfer_size_bytes * self.transfers_per_block
 
     @property
-    def total_bytes(self) -> int:
-        return self.block_bytes * self.segments * self.tasks
+    def task_bytes(self) -> int:
+        return self.block_bytes * self.segments
 
     def at_work(self) -> AtWork:
         """Return no process: `memory_needed` counts the tasks."""
@@ -117,6 +130,12 @@ class IorOptions(Options):
             )
         if self.random and self.reorder and not self.file_per_process:
             raise ValueError("random = true does not work with reorder in a shared file; set file_per_process")
+        if self.direct and self.api == "MPIIO":
+            raise ValueError("direct = true: MPIIO has no O_DIRECT; use api = POSIX")
+        if self.collective and self.api == "POSIX":
+            raise ValueError("collective = true: POSIX has no collective calls; use api = MPIIO")
+        if self.collective and self.random:
+            raise ValueError("collective = true does not work with random: tasks may make different numbers of calls")
         return self
 
 
@@ -137,7 +156,12 @@ class IorWorkload(MpiWorkload[IorOptions]):
     )
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
-        THROUGHPUT.by(*_LABELS, description="Of all tasks on one target.", primary=True),
+        THROUGHPUT.by(
+            *_LABELS,
+            "writer",
+            description="Of all tasks on one target; of the tasks of a node where it is the writer.",
+            primary=True,
+        ),
         IOPS.by(*_LABELS, title="Transfer rate", description="Transfers per second, without open and close."),
         DURATION.by(*_LABELS, "part", title="Duration of the slowest task"),
         *race_by(*_LABELS),
@@ -155,11 +179,13 @@ class IorWorkload(MpiWorkload[IorOptions]):
     def read(self, options: IorOptions, place: Place, outcome: StepOutcome) -> Parsed:
         operation = _operation(outcome)
         report = read_report(outcome.step.name, _output(outcome), operation)
-        moved_bytes = _checked_bytes(options, outcome, report)
+        moved_bytes = _checked_bytes(options, place, outcome, report)
         result = report.results[operation]
         labels = _labels(options, place, outcome)
+        total = Sample("throughput", moved_bytes / result.total_seconds, labels, place.target_id)
+        race = _race_of_ranks(place, outcome, report, total)
         samples = [
-            Sample("throughput", moved_bytes / result.total_seconds, labels, place.target_id),
+            total,
             Sample(
                 "iops", moved_bytes / options.transfer_size_bytes / result.transfer_seconds, labels, place.target_id
             ),
@@ -168,12 +194,12 @@ class IorWorkload(MpiWorkload[IorOptions]):
                 for part, seconds in result.parts.items()
             ),
         ]
-        return Parsed(samples, _flags(options, place, outcome, result, moved_bytes))
+        return Parsed.of_all([Parsed(samples, _flags(options, place, outcome, result, moved_bytes)), race])
 
     def conclude(self, options: IorOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         return Parsed.of_all(
             together(
-                [_part(options, outcome) for outcome in access],
+                [_part(options, places[0], outcome) for outcome in access],
                 _labels(options, places[0].seen_by(access[0]), access[0]),
             )
             for access in side_by_side(places, outcomes)
@@ -190,18 +216,20 @@ class IorWorkload(MpiWorkload[IorOptions]):
         return max(by_bytes, min(1.0, counters.elapsed_seconds / int(limit))) if limit else by_bytes
 
     def _step(self, operation: Operation, options: IorOptions, place: Place) -> Step:
+        tasks = tasks_of(options.tasks, place)
+        ranks = (_ranks_file(operation, place),) if place.layout else ()
         return Step(
             name=operation,
-            phase=f"{options.tasks} tasks {operation} {format_bytes(options.total_bytes)}",
+            phase=f"{tasks} tasks {operation} {format_bytes(options.task_bytes * tasks)}",
             argv=(*self.command(options.tasks, place), *_arguments(operation, options, place)),
             target_id=place.target_id,
-            bytes_moved=options.total_bytes,
+            bytes_moved=options.task_bytes * tasks,
             before=Before.DROP if operation == "read" else Before.SYNC,
             declared_files=tuple(
                 place.directory / (f"ior.{task:08}" if options.file_per_process else "ior")
-                for task in range(options.tasks if options.file_per_process else 1)
+                for task in range(tasks if options.file_per_process else 1)
             ),
-            output_files=(place.scratch / f"ior-{operation}.json",),
+            output_files=(place.scratch / f"ior-{operation}.json", *ranks),
             is_even=True,
             direct_files=(place.directory,) if _is_direct(options, place) else (),
         )
@@ -212,7 +240,7 @@ def _is_direct(options: IorOptions, place: Place) -> bool:
 
 
 def _arguments(operation: Operation, options: IorOptions, place: Place) -> Iterator[str]:
-    yield from ("-a", "POSIX", _FLAGS[operation], "-k", "-i", "1")
+    yield from ("-a", options.api, _FLAGS[operation], "-k", "-i", "1")
     yield from ("-t", str(options.transfer_size_bytes), "-b", str(options.block_bytes), "-s", str(options.segments))
     yield from ("-o", str(place.directory / "ior"))
     if operation == "write":
@@ -222,6 +250,7 @@ def _arguments(operation: Operation, options: IorOptions, place: Place) -> Itera
         "-F": options.file_per_process,
         "-e": options.fsync,
         "-C": options.reorder,
+        "-c": options.collective,
         "-z": options.random,
     }
     yield from (switch for switch, is_on in switches.items() if is_on)
@@ -233,8 +262,14 @@ def _arguments(operation: Operation, options: IorOptions, place: Place) -> Itera
             yield from ("-D", str(options.stonewall_seconds), "-O", "stoneWallingWearOut=1")
         # How far the writers came: ior's readers cannot find the end of the files otherwise.
         yield from ("-O", f"stoneWallingStatusFile={place.scratch / 'ior-stonewall'}")
+    if place.layout:
+        yield from ("-O", f"saveRankPerformanceDetailsCSV={_ranks_file(operation, place)}")
     # A separate file, because ior prints warnings to stdout, even within JSON.
     yield from ("-O", "summaryFormat=JSON", "-O", f"summaryFile={place.scratch / f'ior-{operation}.json'}")
+
+
+def _ranks_file(operation: Operation, place: Place) -> Path:
+    return place.scratch / f"ior-{operation}-ranks.csv"
 
 
 def _operation(outcome: StepOutcome) -> Operation:
@@ -245,10 +280,12 @@ def _labels(options: IorOptions, place: Place, outcome: StepOutcome) -> Labels:
     return {"operation": _operation(outcome), "direct": _is_direct(options, place)}
 
 
-def _part(options: IorOptions, outcome: StepOutcome) -> Part:
+def _part(options: IorOptions, place: Place, outcome: StepOutcome) -> Part:
     operation = _operation(outcome)
     report = read_report(outcome.step.name, _output(outcome), operation)
-    return Part.at_end(outcome, _checked_bytes(options, outcome, report), report.results[operation].total_seconds)
+    return Part.at_end(
+        outcome, _checked_bytes(options, place, outcome, report), report.results[operation].total_seconds
+    )
 
 
 def _output(outcome: StepOutcome) -> str:
@@ -256,9 +293,14 @@ def _output(outcome: StepOutcome) -> str:
     return outcome.files.get(outcome.step.output_files[0].name, "") or outcome.stdout
 
 
-def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: IorReport) -> int:
+def _checked_bytes(options: IorOptions, place: Place, outcome: StepOutcome, report: IorReport) -> int:
+    tasks = tasks_of(options.tasks, place)
+    total_bytes = options.task_bytes * tasks
     planned = {
-        "tasks": options.tasks,
+        "tasks": tasks,
+        "nodes": len(place.layout.nodes) if place.layout else 1,
+        "api": options.api,
+        "collective": options.collective,
         "transfer size": options.transfer_size_bytes,
         "block size": options.block_bytes,
         "segments": options.segments,
@@ -273,13 +315,26 @@ def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: IorReport)
     for what, found in report.ran(_operation(outcome)).items():
         if found != planned[what]:
             raise OutputRefusedError(name, f"{what} {planned[what]} was planned, ior reports {found}", text)
-    if abs(moved_bytes - options.total_bytes) <= summary.counted_mebibytes * MIB:
-        return options.total_bytes
-    if options.stonewall_seconds and 0 < moved_bytes < options.total_bytes:
+    if abs(moved_bytes - total_bytes) <= summary.counted_mebibytes * MIB:
+        return total_bytes
+    if options.stonewall_seconds and 0 < moved_bytes < total_bytes:
         return round(moved_bytes / options.transfer_size_bytes) * options.transfer_size_bytes
-    raise OutputRefusedError(
-        name, f"{options.total_bytes} bytes were planned, it moved about {round(moved_bytes)}", text
-    )
+    raise OutputRefusedError(name, f"{total_bytes} bytes were planned, it moved about {round(moved_bytes)}", text)
+
+
+def _race_of_ranks(place: Place, outcome: StepOutcome, report: IorReport, total: Sample) -> Parsed:
+    if place.layout is None:
+        return Parsed()
+    name, operation = outcome.step.name, _operation(outcome)
+    ran, summary = report.ran(operation), report.summaries[operation]
+    check_layout(name, place.layout, int(ran["nodes"]), summary.tasks, outcome.stdout[-500:])
+    if report.tasks_per_node not in {None, place.layout.tasks_per_node}:
+        problem = f"{place.layout.tasks_per_node} tasks per node were planned, ior reports {report.tasks_per_node}"
+        raise OutputRefusedError(name, problem, _output(outcome)[-500:])
+    text = outcome.files.get(_ranks_file(operation, place).name, "")
+    table = read_ior_ranks(name, text, operation, place.layout.tasks)
+    check_amount(name, table, summary.moved_mebibytes * MIB, summary.counted_mebibytes * MIB, text[-500:])
+    return of_ranks(table, place.layout, total, report.results[operation].total_seconds)
 
 
 def _flags(

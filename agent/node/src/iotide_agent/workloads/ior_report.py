@@ -19,6 +19,7 @@ _JSON: Final = re.compile(r"^\{", re.MULTILINE)
 """IOR 3.2 prints a line of text before it, which all tasks but the first overwrite in part."""
 
 Operation = Literal["write", "read"]
+Api = Literal["POSIX", "MPIIO"]
 
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -47,10 +48,13 @@ class AccessResult(_IorPart):
 
 
 class _Parameters(_IorPart):
-    api: Literal["POSIX"]
+    api: Api
     repetitions: Literal[1]
     fsync: bool
     file_per_process: bool = Field(alias="filePerProc")
+    collective: bool = False
+    nodes: int = 1
+    tasks_per_node: int | None = Field(default=None, alias="tasksPerNode")
     reorder: bool = Field(alias="reorderTasks")
     random: bool = Field(alias="randomOffset")
     segments: int = Field(alias="segmentCount")
@@ -91,10 +95,18 @@ class IorReport(_IorPart):
     def summaries(self) -> Mapping[Operation, Summary]:
         return {summary.operation: summary for summary in self.summary}
 
-    def ran(self, operation: Operation) -> Mapping[str, int]:
+    @property
+    def tasks_per_node(self) -> int | None:
+        """Return the tasks on the first node. Some releases do not print them."""
+        return self.tests[0].parameters.tasks_per_node
+
+    def ran(self, operation: Operation) -> Mapping[str, int | str]:
         parameters = self.tests[0].parameters
         return {
             "tasks": self.summaries[operation].tasks,
+            "nodes": parameters.nodes,
+            "api": parameters.api,
+            "collective": parameters.collective,
             "transfer size": parameters.transfer_size,
             "block size": parameters.block_size,
             "segments": parameters.segments,

@@ -49,6 +49,8 @@ def as_summary(output: str) -> dict[str, Any]:
         "randomOffset": pairs.get("ordering in a file") == "random",
         # The tables do not show it.
         "fsync": "-e" in pairs.get("Command line", "").split(),
+        "collective": pairs.get("type") == "collective",
+        **_numbers(pairs, {"nodes": "nodes", "tasksPerNode": "clients per node"}),
         **_numbers(rows[0] if rows else {}, _PARAMETERS),
     }
     finished = {"Finished": pairs["Finished"]} if "Finished" in pairs else {}

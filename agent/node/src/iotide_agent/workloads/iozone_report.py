@@ -82,8 +82,19 @@ _BLOCK: Final = re.compile(
     r"(?P<list>(?:\tChild\[.*\n)+)\n",
     _SPELLED,
 )
+_CLUSTER: Final = "\tNetwork distribution mode enabled.\n"
+_CLUSTER_BLOCK: Final = re.compile(
+    r"^(?:\tTest running:\n)?"
+    r"\tChildren see throughput for +(?P<count>\d{1,9}) (?P<name>[a-z -]+?)\s+=\s+"
+    r"(?P<children>\d{1,15}\.\d{1,15}) kB/sec *\n"
+    r"(?:\t(?:Min|Max|Avg) throughput per process .*\n){3}"
+    r"\tMin xfer\s+=\s+(?P<least>\d{1,15}\.\d{1,15}) kB *\n"
+    r"(?P<list>(?:\tChild\[.*\n)*)\n",
+    _SPELLED,
+)
+_CLEANED: Final = re.compile(r"^\tTest cleanup:\n", re.MULTILINE)
 _CHILD: Final = re.compile(
-    r"^\tChild\[\d+\] xfer count = +(?P<moved>\d{1,15}\.\d{1,15}) kB, "
+    r"^\tChild\[(?P<number>\d{1,9})\] xfer count = +(?P<moved>\d{1,15}\.\d{1,15}) kB, "
     r"Throughput = +(?P<rate>\d{1,15}\.\d{1,15}) kB/sec$",
     _SPELLED,
 )
@@ -120,6 +131,19 @@ class Block:
         return sum(child.moved_kib for child in self.children)
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterBlock:
+    """Operation of processes on several nodes. iozone measures no total of them."""
+
+    operation: str
+    children: tuple[Child, ...]
+
+    @property
+    def summed_rate(self) -> float:
+        """Return the sum of rates over different times, in KiB/s. It is larger than any total may be."""
+        return sum(child.rate for child in self.children)
+
+
 def clock_seconds(step: str, text: str) -> float:
     units = _UNITS.search(text)
     if units is None:
@@ -148,6 +172,25 @@ def read_blocks(step: str, text: str) -> list[Block]:
     if each is None or not _DONE.fullmatch(rest):
         raise _refused(step, text, "prints no blocks that end with 'iozone test complete.'", _first_line(rest))
     return list(_blocks(step, text))
+
+
+def read_cluster_blocks(step: str, text: str) -> list[ClusterBlock]:
+    """Return the operations of `iozone -+m -C`; raise as `read_blocks`."""
+    each = _EACH.search(text)
+    if each is None or _CLUSTER not in text:
+        raise _refused(step, text, "does not print that processes of several nodes take part", text[-500:])
+    rest = _CLEANED.sub("", _CLUSTER_BLOCK.sub("", text[each.end() :]))
+    if not _DONE.fullmatch(rest):
+        raise _refused(step, text, "prints no blocks that end with 'iozone test complete.'", _first_line(rest))
+    found = []
+    for block in _CLUSTER_BLOCK.finditer(text):
+        children = _children(step, block)
+        if min(child.moved_kib for child in children) != float(block["least"]):
+            raise OutputRefusedError(step, "the smallest transfer is not that of a process", block[0])
+        found.append(ClusterBlock(_GROUPS[block["name"]], children))
+    if not found:
+        raise _refused(step, text, "prints no operation", text[-500:])
+    return found
 
 
 def read_cut_blocks(step: str, text: str) -> list[Block]:
@@ -233,14 +276,20 @@ def _row(line: str, ends: Sequence[int]) -> Row:
 
 def _blocks(step: str, text: str) -> Iterator[Block]:
     for block in _BLOCK.finditer(text):
-        children = [Child(float(child["moved"]), float(child["rate"])) for child in _CHILD.finditer(block["list"])]
-        if len(children) != int(block["count"]):
-            raise OutputRefusedError(step, f"{block['count']} processes without a line for each", block[0])
-        if block["name"] not in _GROUPS:
-            raise OutputRefusedError(step, "an operation that was not requested", block[0])
-        if not _is_sum(float(block["children"]), children):
-            raise OutputRefusedError(step, "the processes' rates do not add up to the printed sum", block[0])
-        yield Block(_GROUPS[block["name"]], float(block["parent"]), tuple(children))
+        children = _children(step, block)
+        yield Block(_GROUPS[block["name"]], float(block["parent"]), children)
+
+
+def _children(step: str, block: re.Match[str]) -> tuple[Child, ...]:
+    lines = list(_CHILD.finditer(block["list"]))
+    if not lines or [int(line["number"]) for line in lines] != list(range(int(block["count"]))):
+        raise OutputRefusedError(step, f"{block['count']} processes without a line for each", block[0])
+    children = [Child(float(line["moved"]), float(line["rate"])) for line in lines]
+    if block["name"] not in _GROUPS:
+        raise OutputRefusedError(step, "an operation that was not requested", block[0])
+    if not _is_sum(float(block["children"]), children):
+        raise OutputRefusedError(step, "the processes' rates do not add up to the printed sum", block[0])
+    return tuple(children)
 
 
 def _is_sum(total: float, children: Sequence[Child]) -> bool:

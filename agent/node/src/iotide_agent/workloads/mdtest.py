@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -21,8 +22,11 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
 from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERATION_RATE, race_by
-from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
+from iotide_agent.workloads.rank_layout import RankLayout
+from iotide_agent.workloads.rank_report import RankTable, read_mdtest_ranks
+from iotide_agent.workloads.ranks import check_amount, check_layout, of_ranks
 from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
@@ -31,6 +35,8 @@ from iotide_wire.units import GIB
 
 CLOCK_SECONDS: Final = 1e-6
 """Resolution of MPI_Wtime in the usual implementations."""
+_ITEM_RATIO: Final = 1e-6
+"""Sums of printed numbers with eleven digits are more exact."""
 BYTES_PER_ITEM: Final = 4096
 """Space of an empty directory; a file needs less."""
 
@@ -58,7 +64,10 @@ _TITLES: Final = {"file": "File", "directory": "Directory"}
 _ROW: Final = re.compile(
     r"^   (\w+ \w+)(?: +:)? +(\d{1,15}\.\d{3}) +(\d{1,15}\.\d{3}) +(\d{1,15}\.\d{3}) +\d+\.\d{3}$", re.MULTILINE
 )
-_LAUNCHED: Final = re.compile(r"^mdtest-(\S+) was launched with (\d{1,15}) total task", re.MULTILINE)
+_LAUNCHED: Final = re.compile(
+    r"^mdtest-(\S+) was launched with (\d{1,15}) total task(?:\(s\) on (\d{1,15}) node\(s\)$)?", re.MULTILINE
+)
+_NODE_MAP: Final = re.compile(r"^Nodemap: ([01]+)$", re.MULTILINE)
 _COUNT: Final = re.compile(r"^(\d{1,15}) tasks, (\d{1,15}) ", re.MULTILINE)
 _STONEWALL: Final = re.compile(r"^Continue stonewall hit min: \d+ max: (\d{1,15}) ", re.MULTILINE)
 _FINISHED: Final = re.compile(r"^-- finished at .* --$\n", re.MULTILINE)
@@ -71,7 +80,7 @@ class MdtestOptions(Options):
     model_config = ConfigDict(
         json_schema_extra={
             "if": {"properties": {"stonewall_seconds": {"exclusiveMinimum": 0}}, "required": ["stonewall_seconds"]},
-            "then": {"properties": {"operations": {"maxItems": 1}}},
+            "then": {"properties": {"operations": {"maxItems": 1}, "tree_depth": {"const": 0}}},
         }
     )
 
@@ -97,6 +106,14 @@ class MdtestOptions(Options):
     """After this time all tasks catch up with the fastest one and stop. Needs create as the only operation. 0: create
     all items.
     """
+    tree_depth: int = Field(default=0, ge=0, le=16, title="Tree depth")
+    """Levels of directories below the first. All directories of the tree have equally many items. 0: one directory."""
+    tree_branches: int = Field(default=1, ge=1, le=10_000, title="Tree branches")
+    """Directories in each directory of a level above the last."""
+
+    @property
+    def tree_directories(self) -> int:
+        return sum(self.tree_branches**level for level in range(self.tree_depth + 1))
 
     def at_work(self) -> AtWork:
         """Return no process: `memory_needed` counts the tasks."""
@@ -115,7 +132,18 @@ class MdtestOptions(Options):
                 f"stonewall_seconds = {self.stonewall_seconds}: the number of items is then unknown; use "
                 "create as the only operation"
             )
+        if self.item_count % self.tree_directories:
+            raise ValueError(
+                f"item_count = {self.item_count}: use a multiple of {self.tree_directories}, the directories of a tree "
+                f"with tree_depth = {self.tree_depth} and tree_branches = {self.tree_branches}"
+            )
+        if self.stonewall_seconds and self.tree_depth:
+            raise ValueError(f"stonewall_seconds = {self.stonewall_seconds} does not work with tree_depth; set it to 0")
         return self
+
+
+_HAS_TREE: Final = Number.of(1) - Holds.of("tree_depth", 0)
+"""1 with a tree, which has no more directories than each task has items."""
 
 
 class MdtestWorkload(MpiWorkload[MdtestOptions]):
@@ -141,8 +169,10 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         OPERATION_RATE.by(
             "operation",
             "item",
+            "writer",
             title="Item operations, all tasks",
-            description="Items created, looked up, read or removed by all tasks, by the time of the slowest task.",
+            description="Items created, looked up, read or removed by all tasks, by the time of the slowest task; of "
+            "the tasks of a node where it is the writer.",
             primary=True,
         ),
         DURATION.by("operation", "item"),
@@ -151,25 +181,29 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
     bytes_needed: ClassVar[Expression] = (
         Option.of("tasks")
         * Option.of("item_count")
-        * (Option.of("file_size_bytes") + BYTES_PER_ITEM)
-        * (Number.of(1) + Holds.of("items", "both"))
+        * (
+            (Option.of("file_size_bytes") + BYTES_PER_ITEM) * (Number.of(1) + Holds.of("items", "both"))
+            + _HAS_TREE * BYTES_PER_ITEM
+        )
     )
     files_needed: ClassVar[Expression] = (
-        Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both"))
+        Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both") + _HAS_TREE)
     )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
     options_type = MdtestOptions
 
     def groups(self, options: MdtestOptions, place: Place) -> list[Group]:
         chosen = [name for name in _PHASES if name in options.operations]
+        tasks = tasks_of(options.tasks, place)
         return [
             (
                 Step(
                     name=name,
-                    phase=f"{options.tasks} tasks {_PHASES[name].verb} {options.item_count:,} items each",
+                    phase=f"{tasks} tasks {_PHASES[name].verb} {options.item_count:,} items each",
                     argv=(*self.command(options.tasks, place), *_arguments(name, options, place)),
                     target_id=place.target_id,
                     before=_PHASES[name].before,
+                    output_files=(_ranks_file(name, place),) if place.layout else (),
                 ),
             )
             for name in chosen
@@ -178,9 +212,12 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
 
     def read(self, options: MdtestOptions, place: Place, outcome: StepOutcome) -> Parsed:
         operation = next(name for name in _PHASES if name == outcome.step.name)
-        rates = _checked_rates(options, outcome)
-        count = _item_count(options, outcome)
+        tasks = tasks_of(options.tasks, place)
+        rates = _checked_rates(tasks, outcome)
+        count = _item_count(options, tasks, outcome)
+        ranks = _ranks(place, operation, outcome)
         samples, flags = [], []
+        races: list[Parsed] = []
         for item in _ITEMS[options.items]:
             if (operation, item) == ("read", "directory"):
                 continue
@@ -188,7 +225,8 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             if rate == 0:
                 raise OutputRefusedError(outcome.step.name, f"{operation} of {item} items has no rate", outcome.stdout)
             labels = {"operation": operation, "item": item}
-            samples.append(Sample("operation_rate", rate, labels, place.target_id))
+            total = Sample("operation_rate", rate, labels, place.target_id)
+            samples.append(total)
             samples.append(Sample("duration", count / rate, labels, place.target_id))
             found = quality.judge_metadata_duration(f"{operation} of {item} items", count / rate, CLOCK_SECONDS)
             if options.file_size_bytes and (operation, item) == ("create", "file"):
@@ -197,14 +235,18 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             if operation in {"stat", "read"}:
                 found += quality.judge_cache_drop(place, outcome, direct=False)
             flags += [quality.about(flag, labels, place) for flag in found]
-        return Parsed(samples, flags)
+            if place.layout:
+                row = f"{_TITLES[item]} {_PHASES[operation].row}"
+                table = _checked_ranks(outcome, place.layout, ranks, row, count)
+                races.append(of_ranks(table, place.layout, total, count / rate))
+        return Parsed.of_all([Parsed(samples, flags), *races])
 
     def conclude(self, options: MdtestOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Return results of several targets together. Two item types run at different times, so they have no total."""
         return Parsed.of_all(
             race(operation, {"operation": operation[0].step.name, "item": "both"})
             if options.items == "both"
-            else _rate_together(options, operation)
+            else _rate_together(options, tasks_of(options.tasks, places[0]), operation)
             for operation in side_by_side(places, outcomes)
         )
 
@@ -212,14 +254,14 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         return _FINISHED.search(outcome.stdout) is not None
 
 
-def _rate_together(options: MdtestOptions, outcomes: Sequence[StepOutcome]) -> Parsed:
+def _rate_together(options: MdtestOptions, tasks: int, outcomes: Sequence[StepOutcome]) -> Parsed:
     operation = next(name for name in _PHASES if name == outcomes[0].step.name)
     [item] = _ITEMS[options.items]
     row = f"{_TITLES[item]} {_PHASES[operation].row}"
     parts = []
     for outcome in outcomes:
-        count = _item_count(options, outcome)
-        parts.append(Part.at_end(outcome, count, count / _checked_rates(options, outcome)[row]))
+        count = _item_count(options, tasks, outcome)
+        parts.append(Part.at_end(outcome, count, count / _checked_rates(tasks, outcome)[row]))
     return together(parts, {"operation": operation, "item": item}, "total_operation_rate")
 
 
@@ -232,23 +274,55 @@ def _arguments(operation: Operation, options: MdtestOptions, place: Place) -> It
         yield from ("-w", str(options.file_size_bytes))
     if options.file_size_bytes and operation == "read":
         yield from ("-e", str(options.file_size_bytes))
+    if options.tree_depth:
+        yield from ("-z", str(options.tree_depth), "-b", str(options.tree_branches))
     if options.sync_files:
         yield "-y"
     if options.sync_phases:
         yield "-Y"
     if options.stonewall_seconds:
         yield from ("-W", str(options.stonewall_seconds))
+    if place.layout:
+        yield f"--saveRankPerformanceDetails={_ranks_file(operation, place)}"
 
 
-def _checked_rates(options: MdtestOptions, outcome: StepOutcome) -> dict[str, float]:
+def _ranks_file(operation: Operation, place: Place) -> Path:
+    return place.scratch / f"mdtest-{operation}-ranks.csv"
+
+
+def _ranks(place: Place, operation: Operation, outcome: StepOutcome) -> Mapping[str, RankTable]:
+    if place.layout is None:
+        return {}
+    launched, node_map = _LAUNCHED.search(outcome.stdout), _NODE_MAP.search(outcome.stdout)
+    if launched is None or launched[3] is None or node_map is None:
+        problem = "mdtest prints no number of nodes with a map of them"
+        raise OutputRefusedError(outcome.step.name, problem, outcome.stdout[:500])
+    check_layout(outcome.step.name, place.layout, int(launched[3]), int(launched[2]), launched[0])
+    if node_map[1] != place.layout.first_node_map:
+        problem = f"the first {place.layout.tasks_per_node} ranks, and no others, were planned on the first node"
+        raise OutputRefusedError(outcome.step.name, problem, node_map[0])
+    text = outcome.files.get(_ranks_file(operation, place).name, "")
+    return read_mdtest_ranks(outcome.step.name, text, place.layout.tasks)
+
+
+def _checked_ranks(
+    outcome: StepOutcome, layout: RankLayout, ranks: Mapping[str, RankTable], row: str, count: int
+) -> RankTable:
+    if row not in ranks:
+        raise OutputRefusedError(outcome.step.name, f"the table of ranks has no {row}", ", ".join(ranks))
+    check_amount(outcome.step.name, ranks[row], count, _ITEM_RATIO * count, f"{row} of {layout.tasks} ranks")
+    return ranks[row]
+
+
+def _checked_rates(tasks: int, outcome: StepOutcome) -> dict[str, float]:
     name, text = outcome.step.name, outcome.stdout
     launched, iterations = _LAUNCHED.search(text), _ITERATIONS.search(text)
     version = f"mdtest {launched[1]}" if launched else "mdtest"
     if _FINISHED.search(text) is None or launched is None or iterations is None:
         summary = next((line for line in text.splitlines() if line.startswith("SUMMARY")), text[-500:])
         raise OutputRefusedError(name, f"{version} prints no complete table of rates", summary)
-    if (int(launched[2]), int(iterations[1])) != (options.tasks, 1):
-        problem = f"{options.tasks} tasks and 1 iteration were planned, mdtest ran {launched[2]} and {iterations[1]}"
+    if (int(launched[2]), int(iterations[1])) != (tasks, 1):
+        problem = f"{tasks} tasks and 1 iteration were planned, mdtest ran {launched[2]} and {iterations[1]}"
         raise OutputRefusedError(name, problem, text)
     rates = {}
     for row in _ROW.finditer(text, iterations.end()):
@@ -260,12 +334,12 @@ def _checked_rates(options: MdtestOptions, outcome: StepOutcome) -> dict[str, fl
     return rates
 
 
-def _item_count(options: MdtestOptions, outcome: StepOutcome) -> int:
-    planned = options.tasks * options.item_count
+def _item_count(options: MdtestOptions, tasks: int, outcome: StepOutcome) -> int:
+    planned = tasks * options.item_count
     counted = _COUNT.search(outcome.stdout)
-    if counted is None or (int(counted[1]), int(counted[2])) != (options.tasks, planned):
+    if counted is None or (int(counted[1]), int(counted[2])) != (tasks, planned):
         said = counted[0].strip() if counted else "none"
-        problem = f"{options.tasks} tasks, {planned} items were planned, mdtest reports {said}"
+        problem = f"{tasks} tasks, {planned} items were planned, mdtest reports {said}"
         raise OutputRefusedError(outcome.step.name, problem, outcome.stdout)
     stopped = _STONEWALL.search(outcome.stdout)
-    return options.tasks * int(stopped[1]) if stopped else planned
+    return tasks * int(stopped[1]) if stopped else planned

@@ -29,6 +29,11 @@ def _check_launcher(launcher: tuple[str, ...]) -> tuple[str, ...]:
     return launcher
 
 
+def tasks_of(node_tasks: int, place: Place) -> int:
+    """Return the tasks of the program on all its nodes."""
+    return place.layout.tasks if place.layout else node_tasks
+
+
 class MpiSettings(Settings):
     """How this node starts the program.
 
@@ -56,10 +61,14 @@ class MpiWorkload(Workload[OptionsT]):
         return ((self._program(), "-h"), *launcher)
 
     def command(self, tasks: int, place: Place) -> tuple[str, ...]:
+        """Return launcher and program for tasks on this node, or the program alone for one over several nodes."""
         if _LIST_MARK in str(place.directory):
             raise PlanRefusedError(
                 f"{self.tool} reads {place.directory} as a list because of its {_LIST_MARK}; approve one without it"
             )
+        if place.layout:
+            # The head's runner puts its launcher before the program.
+            return (self._program(),)
         if self._mpi.launcher:
             return (*(argument.replace(_TASKS, str(tasks)) for argument in self._mpi.launcher), self._program())
         if tasks > 1:
