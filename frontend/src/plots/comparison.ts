@@ -12,6 +12,7 @@ import {
   openSymbol,
   runsInWords,
   type Scheme,
+  tickText,
   traceColour,
   traceSymbol,
 } from "./figure";
@@ -81,7 +82,7 @@ function xAxis({ kind, ticks }: ComparedAxis): Partial<Layout["xaxis"]> {
 }
 
 function shownTicks(ticks: ComparedAxis["ticks"]): Partial<Layout["xaxis"]> {
-  return { tickvals: ticks.map(({ at }) => at), ticktext: ticks.map(({ text }) => text) };
+  return { tickvals: ticks.map(({ at }) => at), ticktext: ticks.map(({ text }) => tickText(text)) };
 }
 
 /** Numbers that double, such as sizes, get a logarithmic axis. */

@@ -39,6 +39,11 @@ export function axisTitle(name: string, scale: Scale): string {
   return scale.name ? `${name} (${scale.name})` : name;
 }
 
+/** Text at a category, a line for each part of a variant's name, so that plotly need not turn long names. */
+export function tickText(name: string): string {
+  return name.replaceAll(" / ", "<br>");
+}
+
 export function axisScale(unit: Unit, values: readonly number[]): Scale {
   return scaleFor(
     unit,

@@ -1,8 +1,9 @@
 /** Stacked medians of the parts of a whole, such as real = user + sys + wait. Dots are the wholes of single runs. */
 
 import { t } from "@lingui/core/macro";
+import type { LayoutAxis } from "plotly.js";
 import type { Scale } from "@/lib/units";
-import { axisTitle, baseLayout, type Figure, type Scheme, traceColour } from "./figure";
+import { axisTitle, baseLayout, type Figure, type Scheme, tickText, traceColour } from "./figure";
 
 export interface PartedBar {
   readonly name: string;
@@ -32,6 +33,11 @@ function isGrouped(bars: readonly PartedBar[]): boolean {
 function namesOf(bars: readonly PartedBar[]): string[] {
   const names = bars.map(({ name }) => name);
   return isGrouped(bars) ? ([bars.map(({ group }) => group ?? ""), names] as unknown as string[]) : names;
+}
+
+function namedTicks(bars: readonly PartedBar[]): Partial<LayoutAxis> {
+  const names = bars.map(({ name }) => name);
+  return { type: "category", tickvals: names, ticktext: names.map(tickText) };
 }
 
 export function partsFigure(bars: readonly PartedBar[], options: PartsOptions): Figure {
@@ -69,7 +75,7 @@ export function partsFigure(bars: readonly PartedBar[], options: PartsOptions): 
       bargap: 0.35,
       xaxis: {
         ...layout.xaxis,
-        type: isGrouped(bars) ? "multicategory" : "category",
+        ...(isGrouped(bars) ? { type: "multicategory" } : namedTicks(bars)),
         title: { text: options.xTitle },
       },
       yaxis: {

@@ -26,10 +26,37 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
 const ABSENT: Readonly<Record<string, string>> = { writer: t`Single writer`, observer: t`Nodes under load` };
 const SPEAKS_FOR_ITSELF = new Set(["variant", "target", "node", "loaded", "operation"]);
 
+/** Cells that differ in nothing, such as the rounds of a variant, give one row. */
 export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
-  return cells.flatMap((cell) =>
+  const rows = cells.flatMap((cell) =>
     cell.measurements.map((measured) => ({ parts: partsOf(cell, measured), measured })),
   );
+  return [...groupBy(rows, ({ parts }) => keyOf(parts)).values()].map(joined);
+}
+
+function joined(rows: readonly FigureRow[]): FigureRow {
+  const [first, ...others] = rows;
+  if (!first) throw new RangeError("no rows to join");
+  if (others.length === 0) return first;
+  const each = rows.map(({ measured }) => measured);
+  const values = each.flatMap((measured) => measured.values);
+  const measured = {
+    ...first.measured,
+    n: values.length,
+    values,
+    run_ids: each.flatMap(({ run_ids }) => run_ids),
+    median: medianOf(values),
+    low: Math.min(...each.map(({ low }) => low)),
+    high: Math.max(...each.map(({ high }) => high)),
+    flags: [...new Set(each.flatMap(({ flags }) => flags))],
+  };
+  return { parts: first.parts, measured };
+}
+
+function medianOf(values: readonly number[]): number {
+  const ordered = [...values].sort((a, b) => a - b);
+  const [below = Number.NaN, above = below] = ordered.slice(Math.ceil(ordered.length / 2) - 1);
+  return ordered.length % 2 === 0 ? (below + above) / 2 : below;
 }
 
 /** Places come first: of names that always vary together, the first is kept. */
