@@ -122,8 +122,8 @@ def test_a_mount_that_a_lost_disk_left_is_unmounted_by_the_next_recovery_or_name
     for verb, words in (("make", MAKE), ("mount", {"order": 7, "fence": 11})):
         assert performed(loops, verb, **words)["outcome"] == "done"
     name, point = loops.name(adopted), loops.site.mounts / "bays"
-    monkeypatch.setattr(loops.sysfs, "has_number", lambda number: number != f"{os.major(own)}:{os.minor(own)}")
     own = point.stat().st_dev
+    monkeypatch.setattr(loops.sysfs, "has_number", lambda number: number != f"{os.major(own)}:{os.minor(own)}")
     del loops.sysfs.serials[name]
     try:
         with (point / "file").open("w"):

@@ -72,7 +72,7 @@ def done(verb: str, **words: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
     return answer
 
 
-def new_order() -> dict[str, int]:
+def new_order() -> dict[str, Any]:
     """Return an order newer than those of all scenarios before: a disk refuses an older one."""
     return {"order": next(_orders), "fence": 1}
 

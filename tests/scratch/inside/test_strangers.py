@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -92,10 +92,9 @@ def test_a_forged_mark_with_the_disks_own_identity_is_no_adoption(spare: str) ->
     with closing(Disk(SITE.sysfs, SET[0], locks=False)) as disk:
         ours = disk.any_adoption()
     with closing(Disk(SITE.sysfs, SPARE)) as disk:
-        identity = disk.identity
-        fields = {"wwn": identity.wwn, "serial": identity.serial, "model": identity.model}
-        disk.write_adoption(replace(ours, id=str(uuid4()), size_bytes=identity.size_bytes, **fields), is_new=False)
-        disk.write_table(disk.any_adoption().id)
+        forged = replace(ours, id=str(uuid4()), **asdict(disk.identity))
+        disk.write_adoption(forged, is_new=False)
+        disk.write_table(forged.id)
         disk.read_partitions()
     run("udevadm", "settle")
     before = content(SPARE)

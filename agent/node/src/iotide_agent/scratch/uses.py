@@ -119,8 +119,14 @@ def lasting_openers(sysfs: Sysfs, names: Collection[str]) -> list[int]:
     """
     numbers = device_numbers(sysfs, names)
     passages = _made(passage for name in names for passage in sysfs.passages(name))
-    until(lambda: not openers(numbers, passages), _OPEN_SECONDS)
-    return openers(numbers, passages)
+    found: list[int] = []
+
+    def is_free() -> bool:
+        found[:] = openers(numbers, passages)
+        return not found
+
+    until(is_free, _OPEN_SECONDS)
+    return found
 
 
 def holders_of(sysfs: Sysfs, names: Collection[str]) -> str:
