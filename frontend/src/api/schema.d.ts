@@ -2760,6 +2760,7 @@ export interface components {
             created_at: string;
             ended_at: string | null;
             counts: components["schemas"]["RunCounts"];
+            preparations: components["schemas"]["PreparationCounts"][];
             stages: components["schemas"]["Stage"][];
             additions: components["schemas"]["AddedRepeats"][];
             adaptive: components["schemas"]["AdaptiveProgress"] | null;
@@ -3698,6 +3699,7 @@ export interface components {
             created_at: string;
             ended_at: string | null;
             counts: components["schemas"]["RunCounts"];
+            preparations: components["schemas"]["PreparationCounts"][];
             stages: components["schemas"]["Stage"][];
             additions: components["schemas"]["AddedRepeats"][];
             adaptive: components["schemas"]["AdaptiveProgress"] | null;
@@ -4357,6 +4359,15 @@ export interface components {
             shared_difference_ratio: number | null;
             repeats_needed: number | null;
         };
+        PreparationCounts: {
+            waiting: number;
+            active: number;
+            finished: number;
+            failed: number;
+            cancelled: number;
+            /** @enum {string} */
+            does: "make" | "fill" | "mount" | "clean";
+        };
         Preview: {
             cells: components["schemas"]["PreviewCell"][];
             cell_count: number;
@@ -4765,6 +4776,9 @@ export interface components {
             clients: string[];
             left_out: components["schemas"]["ImpossibleOutput"][];
             make_seconds_estimated: number | null;
+            make_seconds_known: number;
+            bytes_filled: number;
+            disk_bytes_per_second: number | null;
         };
         ScratchSet: {
             name: string;
@@ -4795,6 +4809,7 @@ export interface components {
             permission: components["schemas"]["Permission"];
             enabled: components["schemas"]["EnabledOutput"] | null;
             changes: string[];
+            failed_cleaning_run_id: number | null;
             target: components["schemas"]["TargetRef"] | null;
             suggested_target: string;
         };
@@ -4804,7 +4819,10 @@ export interface components {
             variant: string;
             unit_blocks: number;
             width_blocks: number;
+            size_bytes: number | null;
+            bytes_filled: number | null;
             make_seconds_estimated: number | null;
+            is_measured: boolean;
         };
         /** @enum {string} */
         ScratchState: "clean" | "dirty" | "in_use" | "foreign" | "absent" | "lost";

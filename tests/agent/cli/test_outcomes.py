@@ -38,6 +38,19 @@ def test_wait_shows_the_progress_and_ends_with_the_status_of_the_runs(
     assert f"campaign 7 (first): {counts['finished']} runs finished" in ended.out
 
 
+@pytest.mark.parametrize(("failed", "status"), [(0, 0), (1, 1)])
+def test_makes_are_counted_under_their_own_name_and_a_failed_one_is_no_success(
+    failed: int, status: int, server: FakeServer, iotide: Iotide
+) -> None:
+    none = {"waiting": 0, "active": 0, "finished": 0, "failed": 0, "cancelled": 0}
+    works = [none | {"does": "make", "finished": 2}, none | {"does": "clean", "finished": 1 - failed, "failed": failed}]
+    server.on("GET /campaigns/7", (200, campaign("failed" if failed else "finished", finished=4) | {"preparations": works}))
+    ended = iotide("campaign", "wait", "7")
+    assert ended.status == status
+    words = "1 cleaning (1 failed)" if failed else "1 cleaning"
+    assert f"4 runs finished, 0 failed, 0 cancelled; 2 makes, {words}" in ended.out
+
+
 def test_wait_for_an_unknown_campaign_ends_with_status_2(server: FakeServer, iotide: Iotide) -> None:
     del server
     assert iotide("campaign", "wait", "99").status == 2

@@ -217,6 +217,39 @@ def test_variants_that_were_made_twice_are_compared_by_the_means_of_their_makes(
     assert interval == pytest.approx((1.20002, 1.13465, 1.26915), rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("added", "looks"),
+    [
+        pytest.param([(0, 3)], 2, id="both makes at once"),
+        pytest.param([(3,)], 2, id="the second make only"),
+        pytest.param([(0,), (3,)], 3, id="one make after the other"),
+        pytest.param([(0, 3), (3,), (1,)], 4, id="the other variant, too"),
+    ],
+)
+def test_each_addition_to_any_make_of_a_compared_variant_is_a_look(
+    client: TestClient, admin: Person, database: Database, added: list[tuple[int, ...]], looks: int
+) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        made = made_twice(measured, ROUNDS)
+        cells = session.query(Cell).filter_by(campaign_id=made.id).order_by(Cell.id).all()
+        for hours, chosen in enumerate(added, start=3):
+            at = NOW + timedelta(hours=hours)
+            cell_ids = [cells[place].id for place in chosen]
+            session.add(
+                CampaignAddition(campaign_id=made.id, repeats=1, cell_ids=cell_ids, created_at=at, request_sha256="")
+            )
+            for place in chosen:
+                value = 100.0 if cells[place].variant == "ext4" else 120.0
+                run = measured.deliver(
+                    cells[place], finish(NOW, sample(value, operation="write")), minutes=60 * hours + place
+                )
+                run.created_at = at
+        campaign_id = made.id
+    (metric,) = sides_of(client, admin, campaign=campaign_id)["rows"][0]["metrics"]
+    assert metric["verdicts"][1]["looks"] == looks
+
+
 @pytest.mark.parametrize("chosen", ["campaign", "cells"])
 def test_one_make_each_is_said(client: TestClient, admin: Person, database: Database, chosen: str) -> None:
     rounds = [("ext4", 0.0, runs_at(100)), ("xfs", 10.0, runs_at(120))]

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.resolved import resolve
 from iotide_server.campaigns.scratch.estimate import DiskRates
+from iotide_server.campaigns.scratch.pace import KnownDisks
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.results.forecast.service import preview
@@ -75,7 +76,8 @@ def test_known_disks_add_the_time_of_makes(
     with database.transaction() as session:
         resolved = resolve(plan)
         planned = foresee(session, cluster_of(session, admin.principal, resolved), resolved)
-        shown = preview(session, planned, clock(), DiskRates(3 * 10**12, 150e6))
+        disks = KnownDisks(3 * 10**12, DiskRates(3 * 10**12, 150e6))
+        shown = preview(session, planned, clock(), disks)
     assert shown.scratch is not None
     assert shown.scratch.make_seconds_estimated == pytest.approx(4 * 20_000, rel=0.2)
     assert "makes_not_estimated" not in {warning.code for warning in shown.warnings}

@@ -129,6 +129,56 @@ def test_each_stage_is_made_then_measured_and_the_set_is_cleaned_at_the_end(stor
         *[("make", "finished", "scratch"), ("measure", None, None)] * 2,
         ("clean", "finished", "scratch"),
     ]
+    assert {state: count for state, count in shown["counts"].items() if count} == {"finished": 2}
+    assert [(one["does"], one["finished"], one["waiting"]) for one in shown["preparations"]] == [
+        ("make", 2, 0),
+        ("clean", 1, 0),
+    ]
+    (listed,) = story.person("GET", "/campaigns")["items"]
+    assert (listed["counts"], listed["preparations"]) == (shown["counts"], shown["preparations"])
+    assert story.person("GET", f"/campaigns/{campaign}/conduct")["runs"] == 2
+
+
+def test_a_preview_takes_the_time_of_earlier_makes_and_names_those_without(story: Story) -> None:
+    body = {"name": "nightly", "cluster": "blade", "nodes": ["n1"], "workloads": [{"workload": "copy"}], **PLAN}
+    body["scratch"] = PLAN["scratch"] | {"filesystems": ["ext4", "xfs"]}
+
+    def previewed() -> tuple[list[tuple[bool, bool]], str]:
+        shown = story.person("POST", "/campaigns/preview", json=body)
+        times = [(one["make_seconds_estimated"] is not None, one["is_measured"]) for one in shown["scratch"]["stages"]]
+        codes = {one["code"]: one["message"] for one in shown["warnings"]}
+        return times, codes.get("makes_not_estimated", "")
+
+    times, words = previewed()
+    assert times == [(False, False), (True, False)]
+    assert words.startswith("the time leaves out 1 of 2 makes: how fast the disks of n1/bays write is unknown")
+    campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]})
+    finish_next(story)
+    times, words = previewed()
+    assert (times, words) == ([(True, True), (True, False)], "")
+
+
+def test_a_failed_cleaning_is_tried_again_unless_another_campaign_has_the_set(story: Story) -> None:
+    plan = {"scratch": PLAN["scratch"] | {"filesystems": ["ext4"]}, "attempts_allowed": 1}
+    campaign_of(story, **plan)
+    finish_next(story)
+    look(story, "ext4")
+    finish_next(story)
+    finish_next(story, outcome="failed", reason_code="command_failed", reason="stays mounted")
+    (found,) = story.person("GET", "/scratch-sets")["items"]
+    cleaning = found["failed_cleaning_run_id"]
+    assert story.person("GET", f"/runs/{cleaning}")["state"] == "failed"
+    second = campaign_of(story, **plan, name="second")
+    assert finish_next(story)["campaign"] == "second"
+    answer = story.client.post(f"{API}/runs/{cleaning}/retry", headers=story.admin.headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "scratch_set_taken")
+    assert answer.json()["error"]["message"] == f"campaign {second} uses scratch set bays now"
+    story.person("POST", f"/campaigns/{second}/cancel")
+    finish_next(story)
+    assert nothing_starts(story)
+    story.person("POST", f"/runs/{cleaning}/retry")
+    assert finish_next(story)["options"]["verb"] == "clean"
+    assert story.person("GET", f"/runs/{cleaning}")["state"] == "finished"
 
 
 def test_a_make_has_a_run_page_and_is_no_configuration_of_the_matrix(story: Story) -> None:

@@ -20,6 +20,7 @@ from iotide_server.campaigns.schemas import (
     CampaignsOfSchedule,
     CampaignState,
     ListedCampaign,
+    RunCounts,
     Timeline,
     TimelineLease,
     TimelineOrder,
@@ -82,10 +83,17 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:
     return ListedCampaign.of_row(
         row,
         ended_at=None if is_open else row.last_ended_at,
-        counts=row,
+        counts=_measured_counts(row),
         adaptive=row.adaptive and _adaptive(row.adaptive),
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
+    )
+
+
+def _measured_counts(row: AnyRow) -> RunCounts:
+    """Return the counts of all runs without those of preparations."""
+    return RunCounts(
+        **{state: getattr(row, state) - sum(one[state] for one in row.preparations) for state in RunCounts.model_fields}
     )
 
 

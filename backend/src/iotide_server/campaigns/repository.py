@@ -47,7 +47,7 @@ _COLUMNS: Final = """
                  FROM campaign_addition AS addition LEFT JOIN user_account AS adder ON adder.id = addition.owner_id
                  WHERE addition.campaign_id = campaign.id ORDER BY addition.id) AS additions,
            CASE WHEN campaign.plan ->> 'spread_seconds' IS NOT NULL THEN next_start_at END AS next_release_at,
-           adaptive.progress AS adaptive,
+           adaptive.progress AS adaptive, coalesce(prepared.preparations, '[]') AS preparations,
            CASE WHEN waiting + active = 0 AND coalesce(CAST(adaptive.progress ->> 'open' AS bigint), 0) = 0 THEN
                 CASE WHEN failed > 0 THEN 'failed' WHEN cancelled > over_budget THEN 'cancelled' ELSE 'finished' END
                 WHEN active = 0 AND EXISTS (
@@ -85,6 +85,21 @@ _JOINS: Final = f"""
             FROM adaptive_cell WHERE adaptive_cell.campaign_id = campaign.id GROUP BY ended_because
         ) AS by_end HAVING count(*) > 0
     ) AS adaptive ON true
+    LEFT JOIN LATERAL (
+        SELECT jsonb_agg(to_jsonb(of_work) - 'first' ORDER BY first) AS preparations
+        FROM (
+            SELECT does, min(campaign_stage.ordinal) AS first,
+                   count(*) FILTER (WHERE run.state = 'waiting') AS waiting,
+                   count(*) FILTER (WHERE run.state = 'active') AS active,
+                   count(*) FILTER (WHERE run.state = 'finished') AS finished,
+                   count(*) FILTER (WHERE run.state = 'failed') AS failed,
+                   count(*) FILTER (WHERE run.state = 'cancelled') AS cancelled
+            FROM campaign_stage
+            JOIN cell ON cell.campaign_id = campaign_stage.campaign_id AND cell.stage = campaign_stage.ordinal
+            JOIN run ON run.cell_id = cell.id
+            WHERE campaign_stage.campaign_id = campaign.id AND does <> 'measure' GROUP BY does
+        ) AS of_work
+    ) AS prepared ON true
 """  # noqa: S608 - made of the constant above
 _ANY_SIZE: Final = 2**31 - 1
 _COPY_CELLS: Final = (
@@ -165,7 +180,12 @@ def stages_of_cells(session: Session, campaign_id: int) -> dict[int, int]:
 
 
 def run_count(session: Session, campaign_id: int) -> int:
-    statement = text("SELECT count(*) FROM run WHERE campaign_id = :campaign_id")
+    """Return the number of runs that measure."""
+    statement = text(
+        "SELECT count(*) FROM run JOIN cell ON cell.id = run.cell_id WHERE run.campaign_id = :campaign_id"
+        " AND NOT EXISTS (SELECT FROM campaign_stage WHERE campaign_stage.campaign_id = cell.campaign_id"
+        "  AND campaign_stage.ordinal = cell.stage AND does <> 'measure')"
+    )
     return int(session.scalar(statement, {"campaign_id": campaign_id}) or 0)
 
 

@@ -65,6 +65,12 @@ class RunCounts(Output):
     cancelled: int
 
 
+class PreparationCounts(RunCounts):
+    """Runs that work on scratch disks and measure nothing."""
+
+    does: Literal["make", "fill", "mount", "clean"]
+
+
 class Stage(Output):
     """State of the servers in which the whole matrix runs, or the work on a scratch set before it.
 
@@ -131,14 +137,18 @@ class ListedCampaign(Output):
     state: CampaignState
     created_at: datetime
     ended_at: datetime | None
-    counts: RunCounts
+    counts: Annotated[RunCounts, Field(description="Runs that measure")]
+    preparations: Annotated[
+        list[PreparationCounts],
+        Field(description="Makes, fills, mounts and the cleaning of scratch disks, which `counts` leaves out"),
+    ]
     stages: Annotated[list[Stage], Field(description="Empty if the plan has no stages")]
     additions: Annotated[list[AddedRepeats], Field(description="Repeats added to the plan's, oldest first")]
     adaptive: Annotated[AdaptiveProgress | None, Field(description="Null if the plan has a fixed number of repeats")]
     next_release_at: Annotated[
         datetime | None, Field(description="When the next repeats of a spread plan may start; null: none waits")
     ]
-    progress: Annotated[float, Field(description="Fraction of its runs' work, 0 to 1")]
+    progress: Annotated[float, Field(description="Fraction of the work of all runs and preparations, 0 to 1")]
     seconds_remaining_estimated: Annotated[
         float | None, Field(description="At the pace of its runs so far; null before the first has finished")
     ]

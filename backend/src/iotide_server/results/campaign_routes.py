@@ -13,7 +13,7 @@ from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns.plain import PlanInput
 from iotide_server.campaigns.planning import cluster_of, foresee
-from iotide_server.campaigns.scratch.use import resolve_plan
+from iotide_server.campaigns.scratch.use import disks_of, resolve_plan
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
@@ -52,8 +52,9 @@ _CSV_EXAMPLE = (
 )
 def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput) -> Preview:
     """Check a plan as a submission does and return what it would run. Nothing is stored."""
-    resolved, _ = resolve_plan(session, principal, body)
-    return preview(session, foresee(session, cluster_of(session, principal, resolved), resolved), now)
+    resolved, found = resolve_plan(session, principal, body)
+    planned = foresee(session, cluster_of(session, principal, resolved), resolved)
+    return preview(session, planned, now, disks_of(session, found))
 
 
 @router.get(

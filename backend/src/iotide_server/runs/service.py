@@ -41,6 +41,7 @@ from iotide_server.runs.lifecycle import (
 )
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_server.runs.room import require_room
+from iotide_server.scratch import service as sets
 from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 
 _log = structlog.get_logger(__name__)
@@ -322,7 +323,8 @@ def finish_unread(session: Session, run: Run) -> None:
 def retry(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
     """Queue a failed or cancelled run again, for one more attempt; it counts as added for quotas.
 
-    Raises RUN_NOT_FOUND, RUN_NOT_RETRIABLE, RUN_STAGE_OVER, RUN_RESOURCES_GONE, CLUSTER_IS_SAMPLE_DATA, QUOTA_REACHED.
+    Raises RUN_NOT_FOUND, RUN_NOT_RETRIABLE, RUN_STAGE_OVER, RUN_RESOURCES_GONE, CLUSTER_IS_SAMPLE_DATA, QUOTA_REACHED,
+    SCRATCH_SET_TAKEN.
     """
     run = lock_changeable(session, principal, run_id)
     clusters.require_real(session, run.cluster_id, field="run_id")
@@ -333,6 +335,7 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     gone = repository.lock_resources(session, [run.cell_id])
     if gone:
         raise RUN_RESOURCES_GONE(run_id=run.id, gone=gone)
+    sets.hold_again(session, run.cell_id, run.campaign_id)
     added = Addition(QuotaKind.RUNS, run.cluster_id, principal.user_id, now, field="run_id")
     require_room(session, added)
     before, run.asked_by = run.state, principal.user_id

@@ -25,6 +25,10 @@ SCRATCH_SET_BUSY = ErrorKind(409, "scratch_set_busy", field="set_id", shows="scr
     "campaign {campaign_id}, {campaign}, uses scratch set {scratch_set}; runs that have not ended: {run_count}",
     "wait for it to end, or cancel it and wait until it has cleaned the set",
 )
+SCRATCH_SET_TAKEN = ErrorKind(409, "scratch_set_taken", field="run_id", shows="").says(
+    "campaign {campaign_id} uses scratch set {scratch_set} now",
+    "wait until it has ended; it cleans the set before its first make and at its end",
+)
 SCRATCH_NOT_MOUNTED = ErrorKind(409, "scratch_not_mounted", field="mount_point", shows="mount_point").says(
     "nothing is mounted at {mount_point}, the mount point of scratch set {scratch_set}", "make its file system again"
 )

@@ -66,3 +66,26 @@ def set_named(session: Session, cluster_id: int, node_name: str, name: str) -> K
 
 def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
     return dict(session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids))).all())
+
+
+def failed_cleanings(session: Session, set_ids: Collection[int]) -> dict[int, int]:
+    """Return, by set, the run that cleans it last, if that failed or was cancelled."""
+    statement = text(
+        "SELECT newest.set_id, newest.run_id FROM ("
+        " SELECT DISTINCT ON (scratch_set_id) scratch_set_id AS set_id, run.id AS run_id, run.state FROM campaign_stage"
+        " JOIN cell ON cell.campaign_id = campaign_stage.campaign_id AND cell.stage = campaign_stage.ordinal"
+        " JOIN run ON run.cell_id = cell.id"
+        " WHERE scratch_set_id = ANY(:set_ids) AND does = 'clean' ORDER BY scratch_set_id, run.id DESC"
+        ") AS newest WHERE newest.state IN ('failed', 'cancelled')"
+    )
+    return {row.set_id: row.run_id for row in session.execute(statement, {"set_ids": sorted(set_ids)})}
+
+
+def set_of_cell(session: Session, cell_id: int) -> int | None:
+    """Return the set that the stage of a cell works on; None without one."""
+    statement = text(
+        "SELECT scratch_set_id FROM cell JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id"
+        " AND campaign_stage.ordinal = cell.stage WHERE cell.id = :cell_id"
+    )
+    found: int | None = session.scalar(statement, {"cell_id": cell_id})
+    return found

@@ -72,7 +72,7 @@ class ScratchSetOutput(Output):
     name: SetName
     mount_path: Annotated[str, Field(examples=["/srv/iotide-scratch/bays"])]
     state: ScratchState
-    reason: Annotated[str, Field(description="Why it is neither clean nor in use; else empty")]
+    reason: Annotated[str, Field(description="Why it is not clean, or not unmounted; else empty")]
     variant: Annotated[str | None, Field(examples=["raid5 4x64K / xfs / aligned / noatime"])]
     last_used_at: datetime | None
     seen_at: Annotated[datetime, Field(description="When its agent last announced it")]
@@ -81,11 +81,16 @@ class ScratchSetOutput(Output):
     permission: Permission
     enabled: Annotated[EnabledOutput | None, Field(description="Also set if the disks have changed since")]
     changes: Annotated[list[str], Field(description="Changes of its disks since it was enabled")]
+    failed_cleaning_run_id: Annotated[
+        int | None, Field(description="Last run that cleaned it, if that failed or was cancelled; retry it to try again")
+    ]
     target: Annotated[TargetRef | None, Field(description="Null if it was never enabled or the target is retired")]
     suggested_target: TargetName
 
     @classmethod
-    def of(cls, row: KnownSet, node_name: str, target_name: str | None) -> "ScratchSetOutput":
+    def of(
+        cls, row: KnownSet, node_name: str, target_name: str | None, failed_cleaning: int | None
+    ) -> "ScratchSetOutput":
         present = row.present
         permission = Permission.DISABLED if row.enabled_sha256 is None else Permission.CHANGED
         target = None if target_name is None or row.target_id is None else TargetRef(id=row.target_id, name=target_name)
@@ -97,6 +102,7 @@ class ScratchSetOutput(Output):
             permission=Permission.ENABLED if row.is_enabled else permission,
             enabled=_enabled(row),
             changes=[] if row.is_enabled else changes(row.approved_disks, present.disks) if row.enabled_disks else [],
+            failed_cleaning_run_id=failed_cleaning,
             target=target,
             suggested_target=target_name or f"{node_name}-{row.name}"[:_LONGEST_NAME],
         )

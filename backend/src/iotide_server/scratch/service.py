@@ -24,6 +24,7 @@ from iotide_server.scratch.errors import (
     SCRATCH_SET_BUSY,
     SCRATCH_SET_EMPTY,
     SCRATCH_SET_NOT_FOUND,
+    SCRATCH_SET_TAKEN,
 )
 from iotide_server.scratch.models import KnownSet
 from iotide_server.scratch.repository import SetFilter
@@ -134,6 +135,17 @@ def enabled_set(session: Session, set_id: int | None) -> KnownSet:
     return found
 
 
+def hold_again(session: Session, cell_id: int, campaign_id: int) -> None:
+    """Hold the set for a campaign whose run on it is retried; raise SCRATCH_SET_TAKEN."""
+    set_id = repository.set_of_cell(session, cell_id)
+    found = None if set_id is None else repository.locked_set(session, set_id)
+    if found is None:
+        return
+    if found.campaign_id not in {None, campaign_id}:
+        raise SCRATCH_SET_TAKEN(campaign_id=found.campaign_id, scratch_set=found.name)
+    found.campaign_id = campaign_id
+
+
 def names_on(session: Session, node_id: int) -> list[str]:
     return [row.name for row in repository.locked_sets_of(session, node_id)]
 
@@ -171,7 +183,11 @@ def _own_set(session: Session, principal: Principal, set_id: int) -> KnownSet:
 def _shown(session: Session, rows: Collection[KnownSet]) -> list[ScratchSetOutput]:
     nodes = repository.node_names(session, {row.node_id for row in rows})
     targets = made.names_of(session, {row.target_id for row in rows if row.target_id is not None})
-    return [ScratchSetOutput.of(row, nodes[row.node_id], targets.get(row.target_id or 0)) for row in rows]
+    cleanings = repository.failed_cleanings(session, {row.id for row in rows})
+    return [
+        ScratchSetOutput.of(row, nodes[row.node_id], targets.get(row.target_id or 0), cleanings.get(row.id))
+        for row in rows
+    ]
 
 
 def _node_name(session: Session, row: KnownSet) -> str:

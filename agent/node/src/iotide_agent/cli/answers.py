@@ -36,6 +36,12 @@ class Counts(Answer):
     cancelled: int
 
 
+class PreparationCounts(Counts):
+    """Runs that make, fill, mount or clean scratch disks."""
+
+    does: str
+
+
 class StageAnswer(Answer):
     ordinal: int
     variant: str
@@ -84,6 +90,7 @@ class Campaign(Answer):
     state: str
     created_at: datetime
     counts: Counts
+    preparations: list[PreparationCounts] = []
     stages: list[StageAnswer]
     adaptive: Worded | None = None
     next_release_at: datetime | None = None

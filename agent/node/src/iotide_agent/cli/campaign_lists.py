@@ -9,6 +9,7 @@ from rich.table import Table
 from iotide_agent.cli.answers import Campaign, CampaignHeadline, Headline
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.display import minute, table_of
+from iotide_agent.cli.preparations import has_failed_preparation, preparation_words
 from iotide_agent.cli.run_display import headline_words
 from iotide_agent.cli.watch import ENDED
 from iotide_wire.units import format_factor, format_percent, format_value
@@ -58,6 +59,8 @@ def _runs(campaign: Campaign) -> str:
     if campaign.state not in ENDED:
         return f"{counts['finished']} of {total}, {format_percent(campaign.progress)}"
     others = [f"{counts[state]} {state}" for state in ("failed", "cancelled") if counts[state]]
+    if has_failed_preparation(campaign):
+        others += preparation_words(campaign)
     return ", ".join([str(total), *others])
 
 

@@ -11,6 +11,7 @@ from iotide_agent.cli.answers import Campaign
 from iotide_agent.cli.api import Api
 from iotide_agent.cli.live_progress import LiveProgress
 from iotide_agent.cli.names import read_catalogue
+from iotide_agent.cli.preparations import has_failed_preparation, preparation_words
 from iotide_agent.cli.server import PlainConsole, console, print_json
 from iotide_agent.cli.speaking import say
 from iotide_agent.cli.watch import ended_cells, watch
@@ -48,10 +49,11 @@ def wait(api: Api, campaign_id: int, *, on_stderr: bool) -> Campaign:
 def ended_line(campaign: Campaign) -> str:
     counts = campaign.counts
     ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
-    return f"campaign {campaign.id} ({campaign.name}): {ended}"
+    words = "; ".join([ended, *filter(None, [", ".join(preparation_words(campaign))])])
+    return f"campaign {campaign.id} ({campaign.name}): {words}"
 
 
 def exit_as(campaign: Campaign) -> None:
-    """Raise typer.Exit with status 1 if a run failed or was cancelled."""
-    if campaign.counts.failed or campaign.counts.cancelled:
+    """Raise typer.Exit with status 1 if a run, or work on scratch disks, failed or was cancelled."""
+    if campaign.counts.failed or campaign.counts.cancelled or has_failed_preparation(campaign):
         raise typer.Exit(SOME_RUN_FAILED)

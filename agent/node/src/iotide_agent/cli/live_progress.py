@@ -5,6 +5,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from iotide_agent.cli.answers import Campaign
 from iotide_agent.cli.display import stage_lines
+from iotide_agent.cli.preparations import preparation_words
 from iotide_wire.units import format_estimate
 
 
@@ -23,7 +24,8 @@ class LiveProgress:
 
     def update(self, campaign: Campaign) -> None:
         counts = {state: count for state, count in campaign.counts if count}
-        text = f"{campaign.name}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+        words = [*(f"{count} {state}" for state, count in counts.items()), *preparation_words(campaign)]
+        text = f"{campaign.name}: {', '.join(words)}"
         if campaign.state == "paused":
             text += f"; {stage_lines(campaign)[-1]}"
         seconds = campaign.seconds_remaining_estimated

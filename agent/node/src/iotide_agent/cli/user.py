@@ -23,6 +23,7 @@ from iotide_agent.cli.login import log_in
 from iotide_agent.cli.names import Catalogue, read_catalogue
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.power import show_power
+from iotide_agent.cli.preparations import preparation_words
 from iotide_agent.cli.problems import Problem, RefusedError, writing
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
@@ -117,9 +118,9 @@ def submit_campaign(
             answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
             campaign = Campaign.of(answer)
             if not as_json and (times > 1 or not follow):
-                runs = sum(dict(campaign.counts).values())
+                words = [f"{sum(dict(campaign.counts).values())} runs", *preparation_words(campaign)]
                 of_times = f", {number} of {times}" if times > 1 else ""
-                say(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs{of_times}")
+                say(f"campaign {campaign.id} ({campaign.name}) accepted: {', '.join(words)}{of_times}")
             if follow:
                 follow_to_end(api, campaign.id, as_json=as_json)
             elif as_json:

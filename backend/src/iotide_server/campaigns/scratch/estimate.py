@@ -1,4 +1,4 @@
-"""Time that makes of scratch disks take, where none was measured on the set."""
+"""Time that makes of scratch disks take, by the rates of the disks; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Final
 from iotide_server.campaigns.scratch.expansion import MadeStage
 from iotide_server.campaigns.scratch.filling import fills_of
 from iotide_wire.geometry import capacity_bytes, data_disks
+from iotide_wire.scratch import ScratchMake
 from iotide_wire.scratch_plan import ScratchPlan
 from iotide_wire.scratch_vocabulary import EXT, LayoutKind, MdLevel, Sync
 from iotide_wire.units import GIB, KIB, MIB
@@ -29,10 +30,19 @@ WIPE_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class DiskRates:
-    """Size of a disk's arena, and the rate at which it writes."""
+    """Size of a disk's arena, and the rates at which it writes.
+
+    Attributes:
+        sync_bytes_per_second: of earlier synchronisations; None: as fast as it writes, up to speed_limit_max.
+    """
 
     disk_bytes: int
     bytes_per_second: float
+    sync_bytes_per_second: float | None = None
+
+    @property
+    def sync_rate(self) -> float:
+        return self.sync_bytes_per_second or min(self.bytes_per_second, SYNC_SPEED_MAX_BYTES_PER_SECOND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +61,57 @@ class MakeSeconds:
 
 
 def make_seconds(scratch: ScratchPlan, stage: MadeStage, rates: DiskRates) -> MakeSeconds:
-    """Return the seconds of one stage, which makes layout and file system and wipes them.
+    """Return the seconds of one stage, which makes layout and file system, fills it, and wipes the disks.
 
     `resync = member bytes / min(disk rate, speed_limit_max)` (md(4)): 5.6 h for 3 TB at 150 MB/s. Zeroing members
     takes `member bytes / disk rate`.
     """
-    layout = stage.make.layout.layout
-    disk_rate = rates.bytes_per_second
-    size_bytes = capacity_bytes(layout, rates.disk_bytes) * scratch.size_percent // 100
-    mkfs = MKFS_SECONDS
-    rate = disk_rate * data_disks(layout)
-    if stage.make.fs.type in EXT:
-        mkfs += (size_bytes * INODE_TABLE_RATIO + min(LARGEST_JOURNAL_BYTES, size_bytes / 64)) / rate
-    fill = sum(one.ratio for one in fills_of(scratch)) * size_bytes / rate
-    has_layers = layout.kind not in {LayoutKind.SINGLE, LayoutKind.BTRFS}
+    make, layout = stage.make, stage.make.layout.layout
+    size_bytes = capacity_bytes(layout, rates.disk_bytes) * make.fs.size_percent // 100
+    rate = rates.bytes_per_second * data_disks(layout)
     return MakeSeconds(
-        assemble=ASSEMBLE_SECONDS * (1 + (layout.kind is LayoutKind.LVM_MD)) if has_layers else 0.0,
-        sync=_sync_seconds(scratch, layout.level, rates),
-        mkfs=mkfs,
-        fill=fill,
-        wipe=layout.disks * (WIPE_SECONDS + WIPED_BYTES / disk_rate),
+        assemble=_assemble_seconds(make),
+        sync=_sync_seconds(make, rates),
+        mkfs=MKFS_SECONDS + table_bytes(make, rates.disk_bytes) / rate,
+        fill=sum(one.ratio for one in fills_of(scratch)) * size_bytes / rate,
+        wipe=layout.disks * (WIPE_SECONDS + WIPED_BYTES / rates.bytes_per_second),
     )
 
 
-def _sync_seconds(scratch: ScratchPlan, level: MdLevel | None, rates: DiskRates) -> float:
-    if level in {None, MdLevel.RAID0} or scratch.sync is Sync.ASSUME_CLEAN:
+def table_bytes(make: ScratchMake, disk_bytes: int) -> float:
+    """Return the bytes of inode tables and journal that mkfs of an ext file system writes; 0 for others."""
+    if make.fs.type not in EXT:
         return 0.0
-    if scratch.sync is Sync.ZEROED:
-        return rates.disk_bytes / rates.bytes_per_second
-    return rates.disk_bytes / min(rates.bytes_per_second, SYNC_SPEED_MAX_BYTES_PER_SECOND)
+    size_bytes = capacity_bytes(make.layout.layout, disk_bytes) * make.fs.size_percent // 100
+    return size_bytes * INODE_TABLE_RATIO + min(LARGEST_JOURNAL_BYTES, size_bytes / 64)
+
+
+def synchronised(make: ScratchMake) -> Sync | None:
+    """Return how a make writes whole members; None if it does not."""
+    layout = make.layout
+    return None if layout.level in {None, MdLevel.RAID0} or layout.sync is Sync.ASSUME_CLEAN else layout.sync
+
+
+def fixed_seconds(make: ScratchMake) -> float:
+    """Return the seconds of a make, with the wipe, that do not depend on its disks."""
+    return _assemble_seconds(make) + MKFS_SECONDS + make.layout.disks * WIPE_SECONDS
+
+
+def _assemble_seconds(make: ScratchMake) -> float:
+    kind = make.layout.kind
+    if kind in {LayoutKind.SINGLE, LayoutKind.BTRFS}:
+        return 0.0
+    return ASSEMBLE_SECONDS * (1 + (kind is LayoutKind.LVM_MD))
+
+
+def _sync_seconds(make: ScratchMake, rates: DiskRates) -> float:
+    match synchronised(make):
+        case None:
+            return 0.0
+        case Sync.ZEROED:
+            return rates.disk_bytes / rates.bytes_per_second
+        case _:
+            return rates.disk_bytes / rates.sync_rate
 
 
 def all_make_seconds(scratch: ScratchPlan, stages: Sequence[MadeStage], rates: DiskRates) -> float:

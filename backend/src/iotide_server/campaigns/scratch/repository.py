@@ -1,6 +1,7 @@
 """SQL of stages that make file systems on scratch sets."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, text
@@ -55,3 +56,21 @@ def release_sets(session: Session) -> None:
             " SELECT FROM run WHERE run.campaign_id = scratch_set.campaign_id AND run.state IN ('waiting', 'active'))"
         )
     )
+
+
+def past_work(session: Session, set_id: int, since: datetime, most: int) -> Sequence[Row[Any]]:
+    """Return the newest finished makes and fills on a set, with the options of their make."""
+    statement = text(
+        "SELECT work.does, extract(epoch FROM run.ended_at - run.started_at) AS seconds, cell.bytes_moved,"
+        " (SELECT making.options -> 'make' FROM campaign_stage AS maker JOIN cell AS making"
+        "   ON making.campaign_id = maker.campaign_id AND making.stage = maker.ordinal"
+        "  WHERE maker.campaign_id = work.campaign_id AND maker.ordinal <= work.ordinal AND maker.does = 'make'"
+        "  ORDER BY maker.ordinal DESC LIMIT 1) AS make"
+        " FROM campaign_stage AS work"
+        " JOIN cell ON cell.campaign_id = work.campaign_id AND cell.stage = work.ordinal"
+        " JOIN run ON run.cell_id = cell.id"
+        " WHERE work.scratch_set_id = :set_id AND work.does IN ('make', 'fill') AND run.state = 'finished'"
+        " AND run.started_at >= :since AND run.ended_at > run.started_at"
+        " ORDER BY run.ended_at DESC LIMIT :most"
+    )
+    return session.execute(statement, {"set_id": set_id, "since": since, "most": most}).all()

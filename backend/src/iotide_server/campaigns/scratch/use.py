@@ -1,17 +1,24 @@
 """The scratch set of a plan: permission to use it, its target, and what its node announced."""
 
+from typing import Final
+
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.resolved import ResolvedPlan, resolve
+from iotide_server.campaigns.scratch import repository
 from iotide_server.campaigns.scratch.expansion import AnnouncedSet
+from iotide_server.campaigns.scratch.pace import KnownDisks, PastWork, known_disks
 from iotide_server.clusters import service as clusters
 from iotide_server.scratch import service as sets
 from iotide_server.scratch.errors import SCRATCH_NOT_ENABLED, SCRATCH_SET_UNKNOWN
 from iotide_server.scratch.models import KnownSet
 from iotide_server.scratch.permission import Use, may_use
 from iotide_wire.plan import CampaignPlan
+from iotide_wire.scratch import ScratchMake
+
+_NEWEST_WORK: Final = 500
 
 
 def resolve_plan(
@@ -46,6 +53,22 @@ def set_of(session: Session, principal: Principal, plan: CampaignPlan, *, is_sch
     if target_name is None:
         raise SCRATCH_NOT_ENABLED(scratch_set=found.name, node=node.name)
     return found, target_name
+
+
+def disks_of(session: Session, found: KnownSet | None) -> KnownDisks | None:
+    """Return the known speed of the set's disks, by what ran on them since the newest one was adopted."""
+    disks = () if found is None else found.present.disks
+    if found is None or not disks:
+        return None
+    adopted_at = max(disk.adopted_at for disk in disks)
+    rows = repository.past_work(session, found.id, adopted_at, _NEWEST_WORK)
+    past = [
+        PastWork(
+            ScratchMake.model_validate(row.make), float(row.seconds), row.bytes_moved if row.does == "fill" else None
+        )
+        for row in rows
+    ]
+    return known_disks(min(disk.size_bytes for disk in disks), past)
 
 
 def _on_target(plan: CampaignPlan, written: str, target_name: str) -> CampaignPlan:

@@ -39,9 +39,9 @@ class MeasuredRunValue:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSide:
-    """A number of a cell."""
+    """A number of a cell, or of the cells of one variant that a node made several times."""
 
-    cell_id: int
+    cell_ids: tuple[int, ...]
     campaign_id: int
     cluster_id: int
     workload: str
@@ -87,7 +87,7 @@ def with_bases(session: Session, compared: Sequence[Compared]) -> list[Sides]:
     medians of at least three days; means of makes or runs, if of one day; earlier days of the series; earlier days of
     the workload on the cluster.
     """
-    additions = bases_queries.additions(session, {side.cell_id for pair in compared for side in pair})
+    additions = bases_queries.additions(session, {one for pair in compared for side in pair for one in side.cell_ids})
     found = [replace(_by_time(*pair), looks=_looks(pair, additions)) for pair in compared]
     apart = [
         place
@@ -101,8 +101,10 @@ def with_bases(session: Session, compared: Sequence[Compared]) -> list[Sides]:
     return found
 
 
-def _looks(pair: Compared, additions: Mapping[int, int]) -> int:
-    return _FIRST_LOOK + max(additions.get(side.cell_id, 0) for side in pair)
+def _looks(pair: Compared, additions: Mapping[int, frozenset[int]]) -> int:
+    """Return how often the pair could be judged: at first, and after each addition to any of its cells."""
+    added = [additions.get(cell_id, frozenset()) for side in pair for cell_id in side.cell_ids]
+    return _FIRST_LOOK + len(frozenset[int]().union(*added))
 
 
 def _by_time(a: MeasuredSide, b: MeasuredSide) -> Sides:
@@ -161,4 +163,4 @@ class _History:
 
 def _number(side: MeasuredSide, pair: Compared) -> NumberOfCell:
     before = max(min(one.starts) for one in pair if one.starts)
-    return NumberOfCell(side.cell_id, side.metric, frozenset(side.labels.items()), before)
+    return NumberOfCell(side.cell_ids[0], side.metric, frozenset(side.labels.items()), before)

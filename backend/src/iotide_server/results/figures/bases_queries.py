@@ -14,7 +14,7 @@ from iotide_server.statistics.days import day_medians
 # Only those that have brought a value: until then nothing new can be seen.
 _ADDITIONS: Final = text(
     """
-    SELECT run.cell_id, count(DISTINCT addition.id) AS additions
+    SELECT run.cell_id, array_agg(DISTINCT addition.id) AS additions
     FROM run
     JOIN campaign_addition AS addition
       ON addition.campaign_id = run.campaign_id AND addition.created_at = run.created_at
@@ -108,10 +108,10 @@ class EarlierPoints:
         return day_medians(self.times, self.medians)
 
 
-def additions(session: Session, cell_ids: Collection[int]) -> dict[int, int]:
-    """Return how often repeats were added to each cell; cells without are absent."""
+def additions(session: Session, cell_ids: Collection[int]) -> dict[int, frozenset[int]]:
+    """Return the ids of the additions of repeats to each cell; cells without are absent."""
     rows = session.execute(_ADDITIONS, {"cell_ids": sorted(cell_ids)})
-    return {row.cell_id: row.additions for row in rows}
+    return {row.cell_id: frozenset(row.additions) for row in rows}
 
 
 def earlier_points(

@@ -47,7 +47,7 @@ class Conduct(Output):
     Only in `not_judged` may a run be in several lines.
     """
 
-    runs: Annotated[int, Field(description="Finished runs")]
+    runs: Annotated[int, Field(description="Finished runs that measure")]
     cache: list[ConductLine]
     exclusivity: list[ConductLine]
     other_load: list[ConductLine]

@@ -47,6 +47,8 @@ _MEASURED_RUNS = text(
         GROUP BY node_order.attempt_id ORDER BY node_order.attempt_id DESC LIMIT 1
     ) AS ended ON true
     WHERE run.campaign_id = :campaign_id AND run.state = 'finished'
+      AND NOT EXISTS (SELECT FROM cell JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id
+                      AND campaign_stage.ordinal = cell.stage AND does <> 'measure' WHERE cell.id = run.cell_id)
     ORDER BY run.id
     """
 )
@@ -73,7 +75,7 @@ _KNOWN = text(
 
 
 def measured_runs(session: Session, campaign_id: int) -> list[RunConduct]:
-    """Oldest first."""
+    """Return the finished runs that measure, oldest first."""
     rows = session.execute(_MEASURED_RUNS, {"campaign_id": campaign_id})
     return [
         RunConduct(

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.option_sets import ByKind, OptionSets
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign, PlannedCell, PlannedRoom
 from iotide_server.campaigns.resolved import ResolvedPlan
-from iotide_server.campaigns.scratch.estimate import DiskRates
+from iotide_server.campaigns.scratch.pace import KnownDisks
 from iotide_server.clusters.models import Node
 from iotide_server.results.forecast.makes import scratch_cautions, scratch_preview
 from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, PlannedLoad, idle_sample_seconds, load_seconds
@@ -37,10 +37,10 @@ _SHORT_SECONDS: Final = 30.0
 _SHOWN_CELLS: Final = 200
 
 
-def preview(session: Session, planned: PlannedCampaign, now: datetime, disk_rates: DiskRates | None = None) -> Preview:
-    """Return what the plan would run; `disk_rates` are those of the set of its block `scratch`."""
-    scratch = scratch_preview(planned.resolved, disk_rates)
-    make_seconds = 0.0 if scratch is None else scratch.make_seconds_estimated or 0.0
+def preview(session: Session, planned: PlannedCampaign, now: datetime, disks: KnownDisks | None = None) -> Preview:
+    """Return what the plan would run; `disks` are those of the set of its block `scratch`."""
+    scratch = scratch_preview(planned.resolved, disks)
+    make_seconds, bytes_filled = (0.0, 0) if scratch is None else (scratch.make_seconds_known, scratch.bytes_filled)
     past = _Past(session, planned)
     times = [past.times(block) for block in planned.blocks]
     node_ids = {node.id for block in planned.blocks for node in block.nodes}
@@ -57,13 +57,13 @@ def preview(session: Session, planned: PlannedCampaign, now: datetime, disk_rate
         seconds_unknown_because=None if unknown is None else past.why_unknown(unknown),
         bytes_peak=round(max(max(block.bytes_needed) for block in planned.blocks)),
         bytes_moved=round(
-            sum(_of_all(block, block.bytes_moved) for block in planned.blocks) * planned.resolved.repeats
+            sum(_of_all(block, block.bytes_moved) for block in planned.blocks) * planned.resolved.repeats + bytes_filled
         ),
-        wear=_wear(planned),
+        wear=_wear(planned, bytes_filled),
         scratch=scratch,
         warnings=[
             *_cautions(planned),
-            *scratch_cautions(planned.resolved, disk_rates),
+            *scratch_cautions(planned.resolved, disks),
             *_cautions_of_time(planned, times, past),
         ],
     )
@@ -90,7 +90,8 @@ def _of_all(block: PlannedBlock, by_kind: ByKind) -> float:
     return float(sum(map(mul, block.option_sets.counts, by_kind)))
 
 
-def _wear(planned: PlannedCampaign) -> list[WearOutput]:
+def _wear(planned: PlannedCampaign, bytes_filled: int) -> list[WearOutput]:
+    """Return the bytes written to each target; `bytes_filled` go to that of the scratch set."""
     least: defaultdict[str, float] = defaultdict(float)
     moved: defaultdict[str, float] = defaultdict(float)
     by_time = set[str]()
@@ -108,11 +109,14 @@ def _wear(planned: PlannedCampaign) -> list[WearOutput]:
             if is_by_time:
                 by_time.add(name)
     repeats = planned.resolved.repeats
+    filled = {planned.resolved.set_target: bytes_filled}
     return [
         WearOutput(
             target_name=name,
-            bytes_least=round(least[name] * repeats),
-            bytes_most=None if name in by_time else round(max(least[name], moved[name]) * repeats),
+            bytes_least=round(least[name] * repeats) + filled.get(name, 0),
+            bytes_most=None
+            if name in by_time
+            else round(max(least[name], moved[name]) * repeats) + filled.get(name, 0),
         )
         for name in planned.plan.targets
     ]

@@ -271,7 +271,8 @@ def _measured(side: _Side, grid: Grid, metric: str, place: Place) -> MeasuredSid
         for value, of_run in ((value, values[run_id]) for run_id, value in layout.runs_of(grid, place).items())
     ]
     campaign, workload = side.origin.campaign, side.key[0]
-    return MeasuredSide(first.cell_id, campaign.id, campaign.cluster_id, workload, metric, first.labels, runs)
+    cell_ids = tuple(dict.fromkeys(value.cell_id for value in values.values()))
+    return MeasuredSide(cell_ids, campaign.id, campaign.cluster_id, workload, metric, first.labels, runs)
 
 
 def _shown_side(session: Session, side: _Side, grid: Grid, axes: _Axes) -> SurfaceSide:

@@ -42,6 +42,11 @@ class ReadCell(SideCell):
     campaign: AnyRow
     numbers: dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
     makes: Mapping[int, int]  # by run, on scratch disks: the stage whose file system it ran on
+    joined_ids: tuple[int, ...] = ()  # of all cells, if it joins several
+
+    @property
+    def cell_ids(self) -> tuple[int, ...]:
+        return self.joined_ids or (self.id,)
 
 
 class ComparedNumber:
@@ -84,9 +89,10 @@ class ComparedNumber:
             run = of_run.get(run_id)
             repeat, started_at = (None, None) if run is None else (run.repeat, run.started_at)
             runs.append(MeasuredRunValue(value, repeat, started_at, makes.get(run_id)))
-        cell_id, campaign_id, cluster_id = (cell.id, cell.campaign_id, cell.campaign.cluster_id) if cell else (0, 0, 0)
+        cell_ids, campaign_id = (cell.cell_ids, cell.campaign_id) if cell else ((0,), 0)
+        cluster_id = cell.campaign.cluster_id if cell else 0
         number = self.metric.workload, self.metric.metric, measurement.labels
-        return MeasuredSide(cell_id, campaign_id, cluster_id, *number, runs)
+        return MeasuredSide(cell_ids, campaign_id, cluster_id, *number, runs)
 
 
 def by_runs(compared: Sequence[Compared]) -> list[Sides]:
@@ -173,6 +179,7 @@ def _joined(rounds: Sequence[ReadCell]) -> ReadCell:
         cell=rounds[0].cell.model_copy(update={"runs": [run for cell in rounds for run in cell.cell.runs]}),
         numbers={key: joined([cell.numbers[key] for cell in rounds if key in cell.numbers]) for key in keys},
         makes={run_id: make for cell in rounds for run_id, make in cell.makes.items()},
+        joined_ids=tuple(cell.id for cell in rounds),
     )
 
 
