@@ -140,7 +140,8 @@ def test_each_stage_is_made_then_measured_and_the_set_is_cleaned_at_the_end(stor
 
 
 def test_a_preview_takes_the_time_of_earlier_makes_and_names_those_without(story: Story) -> None:
-    body = {"name": "nightly", "cluster": "blade", "nodes": ["n1"], "workloads": [{"workload": "copy"}], **PLAN}
+    body: dict[str, Any] = {"name": "nightly", "cluster": "blade", "nodes": ["n1"], **PLAN}
+    body["workloads"] = [{"workload": "copy", "options": {"file_size_bytes": "1 MiB"}}]
     body["scratch"] = PLAN["scratch"] | {"filesystems": ["ext4", "xfs"]}
 
     def previewed() -> tuple[list[tuple[bool, bool]], str]:
@@ -153,9 +154,11 @@ def test_a_preview_takes_the_time_of_earlier_makes_and_names_those_without(story
     assert times == [(False, False), (True, False)]
     assert words.startswith("the time leaves out 1 of 2 makes: how fast the disks of n1/bays write is unknown")
     campaign_of(story, scratch=PLAN["scratch"] | {"filesystems": ["ext4"]})
-    finish_next(story)
+    finish_next(story, started_at=(story.clock() - timedelta(seconds=59)).isoformat())
     times, words = previewed()
     assert (times, words) == ([(True, True), (True, False)], "")
+    shown = story.person("POST", "/campaigns/preview", json=body)["scratch"]["stages"]
+    assert shown[0]["make_seconds_estimated"] == pytest.approx(60, abs=1)
 
 
 def test_a_failed_cleaning_is_tried_again_unless_another_campaign_has_the_set(story: Story) -> None:

@@ -62,6 +62,6 @@ SCRATCH_UNUSABLE = ErrorKind(409, "scratch_unusable", field="scratch.set", shows
 )
 REMEDIES: Final = {
     ScratchState.FOREIGN: "save the data on its disks and remove it, or adopt the disks again as root",
-    ScratchState.ABSENT: "connect the missing disks, or remove them from the set as root",
-    ScratchState.LOST: "check the disks and their cables, then restart the node",
+    ScratchState.ABSENT: "adopt or connect the missing disks, or remove them from the set as root",
+    ScratchState.LOST: "check the disks and their cables, then restart the node, or release the disks as root",
 }

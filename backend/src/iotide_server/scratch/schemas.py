@@ -72,7 +72,7 @@ class ScratchSetOutput(Output):
     name: SetName
     mount_path: Annotated[str, Field(examples=["/srv/iotide-scratch/bays"])]
     state: ScratchState
-    reason: Annotated[str, Field(description="Why it is not clean, or not unmounted; else empty")]
+    reason: Annotated[str, Field(description="Why it is neither clean nor in use; else empty")]
     variant: Annotated[str | None, Field(examples=["raid5 4x64K / xfs / aligned / noatime"])]
     last_used_at: datetime | None
     seen_at: Annotated[datetime, Field(description="When its agent last announced it")]

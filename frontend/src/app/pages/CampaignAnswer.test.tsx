@@ -62,6 +62,7 @@ function answerWith(changes: object, verdict: object = VERDICT, single: readonly
       created_at: "2026-11-21T10:00:00Z",
       ended_at: "2026-11-21T11:00:00Z",
       counts: COUNTS,
+      preparations: [],
     },
     ...{
       stages: [],

@@ -29,6 +29,7 @@ function answerWith(state: string, counts: object) {
     state,
     created_at: "2026-11-21T10:00:00Z",
     counts: { ...NONE, ...counts },
+    preparations: [],
     stages: [],
     progress: 1,
     seconds_remaining_estimated: null,

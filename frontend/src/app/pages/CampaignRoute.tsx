@@ -7,6 +7,7 @@ import { lazy, Suspense, useMemo } from "react";
 import type { Campaign } from "@/api/types";
 import { LoadedPage } from "@/components/Page";
 import { CampaignView } from "@/features/campaigns/CampaignView";
+import { activePreparations } from "@/features/campaigns/preparations";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { WaitingRuns } from "@/features/runs/QueueTable";
 import { RetryFailed } from "@/features/runs/RetryFailed";
@@ -33,7 +34,9 @@ export default function CampaignRoute() {
         {(found) => (
           <>
             <CampaignView
-              activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
+              activeRuns={
+                <ActiveRuns campaignId={campaignId} count={found.counts.active + activePreparations(found)} />
+              }
               answer={<Answer campaign={found} onRepeats={() => ask([])} />}
               advice={
                 <Suspense>

@@ -10,7 +10,13 @@ function campaign(id: number, name: string, changes: object = {}) {
   return {
     ...{ id, name, cluster_id: 1, cluster_name: "hpc1", owner: null, schedule_id: null, schedule_name: null },
     ...{ plan: null, state: "finished", created_at: "2026-11-21T10:00:00Z", ended_at: null, stages: [] },
-    ...{ counts: { ...NO_RUNS, finished: 4 }, additions: [], adaptive: null, next_release_at: null },
+    ...{
+      counts: { ...NO_RUNS, finished: 4 },
+      preparations: [],
+      additions: [],
+      adaptive: null,
+      next_release_at: null,
+    },
     ...{ progress: 1, seconds_remaining_estimated: 0 },
     ...changes,
   };

@@ -12,6 +12,7 @@ const CAMPAIGNS = [12, 13].map((id) => ({
   state: "finished",
   plan: { nodes: ["node-1"], targets: ["ext4", "xfs"], workloads: [{ workload: "dd" }] },
   counts: { finished: 8 },
+  preparations: [],
   ended_at: "2026-11-21T10:00:00Z",
 }));
 const CELL = {

@@ -185,7 +185,7 @@ it("hides sections without content", async () => {
 it("shows running campaigns and the next ones in one line each", async () => {
   answerBoard({ cells: [SLOWER] });
   const counts = { waiting: 2, active: 1, finished: 5, failed: 1, cancelled: 0 };
-  const running = { id: 4, name: "nightly", state: "active", cluster_name: "hpc1", counts };
+  const running = { id: 4, name: "nightly", state: "active", cluster_name: "hpc1", counts, preparations: [] };
   const schedule = {
     id: 3,
     name: "weekly",

@@ -14,6 +14,7 @@ const CAMPAIGN = {
   state: "finished",
   created_at: "2026-11-21T10:00:00Z",
   counts: { waiting: 0, active: 0, finished: 8, failed: 0, cancelled: 0 },
+  preparations: [],
   stages: [],
   progress: 1,
   seconds_remaining_estimated: null,

@@ -159,6 +159,7 @@ it("changes the priority of a campaign with waiting runs", async () => {
     state: "waiting",
     created_at: "2026-11-21T10:00:00Z",
     counts,
+    preparations: [],
     stages: [],
     progress: 0,
     seconds_remaining_estimated: null,

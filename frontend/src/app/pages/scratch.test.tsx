@@ -56,6 +56,7 @@ const SET = {
   permission: "disabled",
   enabled: null,
   changes: [],
+  failed_cleaning_run_id: null,
   target: null,
   suggested_target: "storage01-bays",
 };
@@ -128,6 +129,22 @@ it("says why a set is not cleaned and what to do, and what changed since it was 
   expect(set.getByText("disk ZC9 (2.73 TiB) was added")).toBeInTheDocument();
   expect(set.getByRole("button", { name: "Enable bays" })).toHaveTextContent("Enable again");
   expect(set.getByRole("button", { name: "Disable bays" })).toBeInTheDocument();
+});
+
+it("retries the failed cleaning of a set that is not clean", async () => {
+  const retried: string[] = [];
+  announce({ ...SET, state: "dirty", reason: "stays mounted: process 7 (bash)", failed_cleaning_run_id: 31 });
+  server.use(
+    http.post("*/api/v1/runs/:id/retry", ({ params }) => {
+      retried.push(String(params["id"]));
+      return HttpResponse.json({});
+    }),
+  );
+  const { user } = openDashboard("/nodes/4");
+  const set = within(await screen.findByRole("region", { name: "Scratch set bays" }));
+  expect(set.getByRole("link", { name: "run 31" })).toHaveAttribute("href", "/runs/31");
+  await user.click(set.getByRole("button", { name: "Clean bays again" }));
+  await expect.poll(() => retried).toEqual(["31"]);
 });
 
 it("offers neither decision to an operator", async () => {

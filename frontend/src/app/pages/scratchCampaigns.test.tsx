@@ -71,6 +71,80 @@ it("plans the layouts and file systems that were checked, and names the disks be
   );
 });
 
+const CLIENT = { id: 5, name: "node02", role: "client", state: "online", workloads: [] };
+const EXPORT = { id: 9, name: "bays-nfs", path: "/mnt/bays", mounts: [] };
+const STAGES = [
+  { round: 1, variant: "single / ext4 / default / noatime / fill 80 %", seconds: 5400, filled: 4.95e12 },
+  { round: 1, variant: "single / xfs / default / noatime / fill 80 %", seconds: null, filled: 4.95e12 },
+];
+const ANSWER = {
+  ...{ cells: [], cell_count: 2, run_count: 8, seconds_estimated: null, seconds_unknown_because: null },
+  ...{ bytes_peak: 0, bytes_moved: 0, wear: [], warnings: [], power: [] },
+  scratch: {
+    ...{ node_name: "storage01", set_name: "bays", clients: ["node02"], left_out: [] },
+    ...{ make_seconds_estimated: null, make_seconds_known: 5400, bytes_filled: 9.9e12 },
+    disk_bytes_per_second: null,
+    stages: STAGES.map(({ seconds, filled, ...stage }, index) => ({
+      ...{ ...stage, ordinal: index + 1, unit_blocks: 0, width_blocks: 0, size_bytes: 3e12 },
+      ...{ bytes_filled: filled, make_seconds_estimated: seconds, is_measured: seconds !== null },
+    })),
+  },
+};
+
+it("plans a precondition, a fill and an export to clients, and shows the bytes and minutes of each variant", async () => {
+  const plans: { scratch: object }[] = [];
+  offer(SET);
+  server.use(
+    http.get("*/api/v1/nodes", () => listOf([NODE, CLIENT])),
+    http.get("*/api/v1/targets", () => listOf([EXPORT])),
+    http.post("*/api/v1/campaigns/preview", async ({ request }) => {
+      plans.push((await request.json()) as (typeof plans)[number]);
+      return HttpResponse.json(ANSWER);
+    }),
+  );
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  await user.type(await screen.findByRole("textbox", { name: "Campaign name" }), "served");
+  await user.click(screen.getByRole("button", { name: "Add dd" }));
+  await user.click(screen.getByRole("button", { name: /Scratch disks/ }));
+  await user.selectOptions(await screen.findByRole("combobox", { name: "Set of disks" }), "storage01/bays");
+  await user.selectOptions(screen.getByRole("combobox", { name: "Precondition" }), "fill");
+  await user.type(screen.getByRole("textbox", { name: "Fill" }), "80");
+  await user.click(screen.getByRole("checkbox", { name: "Serve by NFS" }));
+  expect(
+    screen.getByText(/^Choose the target at which the clients mount storage01\/bays/),
+  ).toBeInTheDocument();
+  await user.click(screen.getByRole("checkbox", { name: "bays-nfs" }));
+  await waitFor(() =>
+    expect(plans.at(-1)?.scratch).toMatchObject({ precondition: "fill", fill_ratio: 0.8, serves: "nfs" }),
+  );
+  const table = within(await screen.findByRole("table", { name: "Variants on scratch disks" }));
+  expect(
+    table.getByRole("row", { name: /ext4 .* 2.73 TiB 4.5 TiB about 1.5 h as measured/ }),
+  ).toBeInTheDocument();
+  expect(table.getByRole("row", { name: /xfs .* 2.73 TiB 4.5 TiB unknown/ })).toBeInTheDocument();
+  expect(
+    screen.getByText(/about 1.5 h for 1 of 2 makes, unknown for the others, 9 TiB written by fills/),
+  ).toBeInTheDocument();
+  expect(screen.getByText(/^How fast these disks write is unknown/)).toBeInTheDocument();
+  await user.clear(screen.getByRole("textbox", { name: "Fill" }));
+  await user.click(screen.getByRole("checkbox", { name: "Serve by NFS" }));
+  await waitFor(() => expect(plans.at(-1)?.scratch).not.toHaveProperty("fill_ratio"));
+  expect(plans.at(-1)?.scratch).not.toHaveProperty("serves");
+});
+
+it("offers to keep the files of a fill only on scratch disks", async () => {
+  const keep = { type: "boolean", title: "Keep files", default: false };
+  const fill = { ...DD, id: 2, name: "fill", title: "fill", options_schema: { properties: { keep } } };
+  offer(SET);
+  server.use(http.get("*/api/v1/workloads", () => listOf([fill])));
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  await user.click(await screen.findByRole("button", { name: "Add fill" }));
+  expect(screen.queryByText("Keep files")).not.toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: /Scratch disks/ }));
+  await user.selectOptions(await screen.findByRole("combobox", { name: "Set of disks" }), "storage01/bays");
+  expect(screen.getByText("Keep files")).toBeInTheDocument();
+});
+
 it("keeps the set of a draft across a reload", async () => {
   offer(SET);
   const first = openDashboard("/campaigns/new?cluster=1");
@@ -126,7 +200,11 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
     ...{ id: 9, name: "below", cluster_id: 1, cluster_name: "hpc1", owner: "grace", state: "active", stages },
     plan: { note: "", workloads: [], targets: [], scratch: { rounds: 1 } },
     created_at: "2026-11-21T10:00:00Z",
-    counts: { waiting: 1, active: 1, finished: 2, failed: 1, cancelled: 4 },
+    counts: { waiting: 1, active: 1, finished: 2, failed: 0, cancelled: 4 },
+    preparations: [
+      { does: "make", waiting: 0, active: 0, finished: 2, failed: 1, cancelled: 0 },
+      { does: "clean", waiting: 1, active: 0, finished: 0, failed: 0, cancelled: 0 },
+    ],
     ...{ progress: 0.5, seconds_remaining_estimated: null },
   };
   server.use(
@@ -146,6 +224,8 @@ it("shows the steps of a campaign with their runs, and names a failed make and i
   expect(table.getByRole("row", { name: /^Mount on the clients not mounted run 16/ })).toBeInTheDocument();
   expect(screen.getByText(/was not mounted on the clients; 2 runs on it were cancelled/)).toBeInTheDocument();
   expect(screen.getByText(/^One make each/)).toBeInTheDocument();
+  expect(screen.getByText(/^8 runs: 2 finished, 4 cancelled, 1 active, 1 waiting$/)).toBeInTheDocument();
+  expect(screen.getByText("Scratch disks: 3 makes (1 failed), 1 cleaning")).toBeInTheDocument();
 });
 
 const STRIPES = {

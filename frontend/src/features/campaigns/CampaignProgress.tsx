@@ -6,6 +6,7 @@ import { STATE_COLOURS } from "@/components/badges";
 import { Hint } from "@/components/looks";
 import { When } from "@/components/values";
 import { formatEstimate } from "@/lib/units";
+import { preparationWords } from "./preparations";
 
 const PARTS = [
   { state: "finished", color: "green" },
@@ -38,9 +39,11 @@ export function CampaignPill({ campaign }: { campaign: ListedCampaign }) {
   if (isOpen(campaign)) return null;
   const total = totalRuns(campaign);
   const runs = counts.finished === total ? t`${total} runs` : describeCounts(counts);
+  const hasFailed = campaign.preparations.some(({ failed }) => failed > 0);
   return (
     <>
       <Badge color={STATE_COLOURS[state] ?? "gray"} miw="max-content">{t`${state}: ${runs}`}</Badge>
+      {hasFailed && <Hint>{preparationWords(campaign)}</Hint>}
       {adaptive && <Hint>{adaptive.words}</Hint>}
     </>
   );
@@ -62,6 +65,9 @@ export function CampaignProgress({ campaign }: { campaign: ListedCampaign }) {
             t`, about ${formatEstimate(secondsLeft)} left ${describePace(campaign)}`}
         </Hint>
       </Group>
+      {campaign.preparations.length > 0 && (
+        <Text size="sm">{t`Scratch disks: ${preparationWords(campaign)}`}</Text>
+      )}
     </div>
   );
 }

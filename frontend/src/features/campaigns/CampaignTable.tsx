@@ -12,6 +12,7 @@ import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Quantity, When } from "@/components/values";
 import { CampaignBar, describeCounts, isOpen } from "./CampaignProgress";
+import { preparationWords } from "./preparations";
 
 /** Aligned with the name of the schedule above. */
 const INNER = { paddingInlineStart: 44 };
@@ -105,9 +106,15 @@ function Progress({ campaign }: { campaign: ListedCampaign }) {
   const { counts } = campaign;
   const ended = counts.finished + counts.failed + counts.cancelled;
   const total = ended + counts.waiting + counts.active;
+  const preparations = preparationWords(campaign);
   if (!isOpen(campaign)) {
     const runs = total === 1 ? t`1 run` : t`${total} runs`;
-    return <Detail>{counts.finished === total ? runs : describeCounts(counts)}</Detail>;
+    return (
+      <>
+        <Detail>{counts.finished === total ? runs : describeCounts(counts)}</Detail>
+        {preparations && <Detail>{preparations}</Detail>}
+      </>
+    );
   }
   const stage = campaign.stages.find(({ state }) => state === "paused");
   return (
@@ -119,6 +126,7 @@ function Progress({ campaign }: { campaign: ListedCampaign }) {
           {counts.failed > 0 && t`, ${counts.failed} failed`}
         </Trans>
       </Detail>
+      {preparations && <Detail>{preparations}</Detail>}
       {campaign.state === "paused" && (
         <Detail lineClamp={2} maw={240}>
           {stage?.pause}

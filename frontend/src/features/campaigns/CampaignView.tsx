@@ -190,7 +190,11 @@ function CancelButton({ campaign }: { campaign: Campaign }) {
   return (
     <ConfirmMutation
       title={t`Cancel ${campaign.name}?`}
-      body={t`${left} runs have not ended. Active runs are stopped and their files removed. Results are kept.`}
+      body={
+        campaign.preparations.length === 0
+          ? t`${left} runs have not ended. Active runs are stopped and their files removed. Results are kept.`
+          : t`${left} runs have not ended. Active runs are stopped and their files removed. The node cleans the scratch disks if it made anything on them. Results are kept.`
+      }
       yes={t`Cancel campaign`}
       no={t`Keep running`}
       mutation={cancelCampaign}

@@ -5,6 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 import type { ListedCampaign } from "@/api/types";
 import { CampaignLink, TextLink } from "@/components/links";
+import { activePreparations } from "./preparations";
 import { campaignsQuery } from "./queries";
 
 const MOST_SHOWN = 5;
@@ -37,9 +38,11 @@ export function RunningCampaigns() {
   );
 }
 
-function progressOf({ counts, cluster_name: cluster, state }: ListedCampaign): string {
+function progressOf(campaign: ListedCampaign): string {
+  const { counts, cluster_name: cluster, state } = campaign;
   const ended = counts.finished + counts.failed + counts.cancelled;
   const runs = t`${ended} of ${ended + counts.waiting + counts.active} runs`;
   const failed = counts.failed > 0 ? t`, ${counts.failed} failed` : "";
-  return `${state === "active" ? t`running` : state} (${runs}${failed}, ${cluster})`;
+  const preparing = activePreparations(campaign) > 0 ? t`, works on scratch disks` : "";
+  return `${state === "active" ? t`running` : state} (${runs}${failed}${preparing}, ${cluster})`;
 }

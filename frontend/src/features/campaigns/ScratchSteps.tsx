@@ -53,7 +53,8 @@ function Failures({ failed }: { failed: readonly ScratchStep[] }) {
 }
 
 function failureOf({ stage, measured }: ScratchStep): string {
-  if (!measured) return t`The disks were not cleaned. The page of their node says why, and what to do.`;
+  if (!measured)
+    return t`The disks were not cleaned. The page of their node says why. Retry the run of the cleaning after that.`;
   const { cancelled } = measured;
   const failed = failedWork(stage);
   if (cancelled === 0) return `${failed}.`;

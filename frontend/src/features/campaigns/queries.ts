@@ -2,6 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions }
 import { retryWhileBusy } from "@/api/errors";
 import { get, getItems, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
 import type { Campaign, CampaignPlan, CampaignSort } from "@/api/types";
+import { activePreparations } from "./preparations";
 
 /** Heartbeats do not update campaigns on the change feed, so poll for progress. */
 const PROGRESS_MILLISECONDS = 3000;
@@ -185,7 +186,8 @@ export function timelineQuery(campaign: Campaign, { from, to }: TimelineSpan) {
     queryFn: ({ signal }) =>
       get("/api/v1/campaigns/{campaign_id}/timeline", { path: { campaign_id: campaign.id }, query, signal }),
     placeholderData: (previous) => previous,
-    refetchInterval: campaign.counts.active > 0 && to === undefined && PROGRESS_MILLISECONDS,
+    refetchInterval:
+      campaign.counts.active + activePreparations(campaign) > 0 && to === undefined && PROGRESS_MILLISECONDS,
   });
 }
 

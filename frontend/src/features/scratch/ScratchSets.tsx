@@ -2,21 +2,21 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Badge, Group, List, Stack, Text, Title } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Alert, Badge, Button, Group, List, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy } from "react";
 import type { ScratchSet } from "@/api/types";
 import { ConfirmMutation, DialogButton } from "@/components/buttons";
 import { Command } from "@/components/Command";
 import { Fold } from "@/components/Fold";
-import { TargetLink } from "@/components/links";
+import { RunLink, TargetLink } from "@/components/links";
 import { Hint } from "@/components/looks";
 import { useOrigin } from "@/components/Origin";
 import { ErrorNotice } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { Day, Quantity, When } from "@/components/values";
-import { disableSet, scratchSetsQuery } from "./queries";
+import { cleanAgain, disableSet, scratchSetsQuery } from "./queries";
 import { PERMISSIONS, remedyOf, STATES } from "./words";
 
 const EnableDialog = lazy(() => import("./EnableDialog"));
@@ -155,6 +155,9 @@ function Problems({ set }: { set: ScratchSet }) {
           <Text mt={4} size="sm">
             {remedy}
           </Text>
+          {set.state === "dirty" && set.failed_cleaning_run_id !== null && (
+            <TryAgain runId={set.failed_cleaning_run_id} set={set} />
+          )}
         </Alert>
       )}
       {set.permission === "changed" && (
@@ -168,6 +171,25 @@ function Problems({ set }: { set: ScratchSet }) {
         </Alert>
       )}
     </>
+  );
+}
+
+function TryAgain({ set, runId }: { set: ScratchSet; runId: number }) {
+  const again = useMutation(cleanAgain);
+  const mayRun = useMay("operator", set.cluster_id);
+  return (
+    <Group gap="xs" mt="xs">
+      {mayRun && (
+        <Button
+          aria-label={t`Clean ${set.name} again`}
+          loading={again.isPending}
+          onClick={() => again.mutate(runId)}
+          size="compact-xs"
+          variant="default"
+        >{t`Try again`}</Button>
+      )}
+      <RunLink id={runId} name={t`run ${runId}`} underline="always" />
+    </Group>
   );
 }
 

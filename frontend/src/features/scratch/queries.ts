@@ -51,3 +51,9 @@ export const disableSet = mutationOptions({
   mutationFn: (setId: number) => post("/api/v1/scratch-sets/{set_id}/disable", { path: { set_id: setId } }),
   onSettled: refetch(["node"]),
 });
+
+/** Queues the last cleaning of a set again. */
+export const cleanAgain = mutationOptions({
+  mutationFn: (runId: number) => post("/api/v1/runs/{run_id}/retry", { path: { run_id: runId } }),
+  onSuccess: refetch(["node"], ["run"], ["campaign"]),
+});

@@ -27,12 +27,17 @@ export const PERMISSIONS: Readonly<Record<ScratchSet["permission"], StateWords>>
 };
 
 /** Remedy for a set that cannot be used as it is; null if it can. */
-export function remedyOf({ state, name, node_name: node }: ScratchSet): string | null {
+export function remedyOf(set: ScratchSet): string | null {
+  const { state, name, node_name: node } = set;
   if (state === "dirty")
-    return t`Clean it again from its campaign, or run “iotide-agent scratch wipe ${name}” as root on ${node}.`;
+    return set.failed_cleaning_run_id === null
+      ? t`Remove the cause. The next make or cleaning of a campaign tries again, or run “iotide-agent scratch wipe ${name}” as root on ${node}.`
+      : t`Remove the cause, then try again, or run “iotide-agent scratch wipe ${name}” as root on ${node}.`;
   if (state === "foreign")
     return t`iotide does not touch these disks. Save their data, then root of ${node} can adopt them again.`;
   if (state === "absent")
-    return t`Connect the missing disks, or remove them from the set in /etc/iotide/scratch.toml on ${node}.`;
-  return state === "lost" ? t`Check the disks and their cables, then restart ${node}.` : null;
+    return t`Adopt or connect the missing disks, or remove them from the set in /etc/iotide/scratch.toml on ${node}.`;
+  return state === "lost"
+    ? t`Check the disks and their cables, then restart ${node}. For a disk that does not come back, run “iotide-agent scratch release” there as root.`
+    : null;
 }

@@ -1,7 +1,16 @@
 /** Layouts, file systems and options that a node makes on a set of scratch disks. */
 
 import { t } from "@lingui/core/macro";
-import { Checkbox, Group, NativeSelect, SimpleGrid, Stack, TagsInput } from "@mantine/core";
+import {
+  Checkbox,
+  Group,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  Text,
+} from "@mantine/core";
 import { useState } from "react";
 import {
   CHUNKS,
@@ -9,13 +18,18 @@ import {
   DATA_MODES,
   FILESYSTEMS,
   type Filesystem,
+  fillPercent,
   layoutText,
+  MOST_FILL_PERCENT,
+  placeOf,
   type ScratchPlan,
   usedChunk,
   WITH_DATA,
   withData,
   withFilesystems,
+  withFillPercent,
   withLayouts,
+  withServes,
 } from "./scratch";
 
 /** Without a known set, check boxes for as many disks as a RAID 6 needs. */
@@ -35,6 +49,8 @@ export function ScratchInputs({ disks, ...props }: InputsProps & { readonly disk
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <MkfsAndMount {...props} />
         <RoundsAndSync {...props} />
+        <Preparation {...props} />
+        <Serving {...props} />
       </SimpleGrid>
     </Stack>
   );
@@ -191,6 +207,62 @@ function RoundsAndSync({ scratch, onChange }: InputsProps) {
         label={t`Leave out impossible combinations`}
         onChange={({ currentTarget: { checked } }) => onChange({ ...scratch, except_impossible: checked })}
       />
+    </Stack>
+  );
+}
+
+const PRECONDITIONS = [
+  { value: "none", label: t`None: as the previous stage left the disks` },
+  { value: "discard", label: t`Discard all blocks` },
+  { value: "fill", label: t`Fill the file system to 85 %, then empty it` },
+] as const;
+
+function Preparation({ scratch, onChange }: InputsProps) {
+  return (
+    <Stack gap="xs">
+      <NativeSelect
+        data={[...PRECONDITIONS]}
+        description={t`Of the disks, for each make. A filled flash disk has no unwritten blocks.`}
+        label={t`Precondition`}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({
+            ...scratch,
+            precondition: PRECONDITIONS.find((known) => known.value === value)?.value ?? "none",
+          })
+        }
+        value={scratch.precondition}
+      />
+      <NumberInput
+        allowNegative={false}
+        clampBehavior="strict"
+        decimalScale={3}
+        description={t`Share of each file system that files take before its runs, up to ${MOST_FILL_PERCENT} %. It is part of the variant. Leave it empty for none.`}
+        label={t`Fill`}
+        max={MOST_FILL_PERCENT}
+        onChange={(entered) => onChange(withFillPercent(scratch, entered))}
+        placeholder={t`none`}
+        suffix=" %"
+        value={fillPercent(scratch)}
+      />
+    </Stack>
+  );
+}
+
+function Serving({ scratch, onChange }: InputsProps) {
+  const isServed = scratch.serves === "nfs";
+  return (
+    <Stack gap="xs">
+      <Checkbox
+        checked={isServed}
+        description={t`The node exports each file system. The nodes that load other targets mount it before their runs.`}
+        label={t`Serve by NFS`}
+        onChange={({ currentTarget: { checked } }) => onChange(withServes(scratch, checked))}
+      />
+      {isServed && (
+        <Text size="sm">
+          {t`Under “Nodes and targets”, choose the clients and their target instead of ${placeOf(scratch)}. To measure on ${scratch.node} as well, edit the plan file.`}
+        </Text>
+      )}
     </Stack>
   );
 }

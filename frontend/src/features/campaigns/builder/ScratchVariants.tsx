@@ -3,16 +3,17 @@
 import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
-import { Problem } from "@/components/looks";
+import { Detail, Hint, Problem } from "@/components/looks";
 import { Row, ScrollTable } from "@/components/ScrollTable";
-import { Datum } from "@/components/values";
-import { formatEstimate } from "@/lib/units";
+import { Datum, Quantity } from "@/components/values";
+import { formatEstimate, formatValue } from "@/lib/units";
 import { variantsOf } from "./variants";
 
 type ScratchPreview = NonNullable<Preview["scratch"]>;
 
 export function ScratchVariants({ preview }: { preview: ScratchPreview }) {
   const variants = variantsOf(preview.stages);
+  const isFilled = variants.some(({ filled }) => filled !== 0);
   return (
     <Stack gap="xs">
       <Text size="sm">{madeWords(preview, variants.length)}</Text>
@@ -20,36 +21,66 @@ export function ScratchVariants({ preview }: { preview: ScratchPreview }) {
         <Text size="sm">{t`Served by NFS to ${preview.clients.join(", ")}.`}</Text>
       )}
       <ScrollTable
-        head={[t`Variant`, t`Stride / stripe width`, t`Time to make`]}
+        head={[
+          t`Variant`,
+          t`Stride / stripe width`,
+          t`Size`,
+          ...(isFilled ? [t`Filled`] : []),
+          t`Time to make`,
+        ]}
         label={t`Variants on scratch disks`}
         maxHeight={420}
       >
-        {variants.map(({ variant, unit_blocks: unit, width_blocks: width, seconds }) => (
+        {variants.map(({ variant, unit_blocks: unit, width_blocks: width, ...one }) => (
           <Row key={variant}>
             <td className="iotide-wrap">{variant}</td>
             {width === 0 ? t`no stripes` : t`${unit} / ${width} blocks`}
-            <Datum unit="seconds" value={seconds}>
-              {seconds === null ? t`unknown` : t`about ${formatEstimate(seconds)}`}
+            <Bytes value={one.size_bytes} />
+            {isFilled ? [<Bytes key="filled" value={one.filled} />] : []}
+            <Datum unit="seconds" value={one.seconds}>
+              {one.seconds === null ? t`unknown` : t`about ${formatEstimate(one.seconds)}`}
+              {one.is_measured && <Detail>{t`as measured`}</Detail>}
             </Datum>
           </Row>
         ))}
         {preview.left_out.map(({ variant, reason }) => (
           <tr key={variant}>
             <td className="iotide-wrap">{variant}</td>
-            <td className="iotide-wrap" colSpan={2}>
+            <td className="iotide-wrap" colSpan={isFilled ? 4 : 3}>
               <Problem>{t`left out: ${reason}`}</Problem>
             </td>
           </tr>
         ))}
       </ScrollTable>
+      <Hint>{rateWords(preview)}</Hint>
     </Stack>
   );
 }
 
-function madeWords({ stages, make_seconds_estimated: seconds }: ScratchPreview, count: number): string {
+function Bytes({ value }: { value: number | null }) {
+  return value === null ? t`unknown` : <Quantity unit="bytes" value={value} />;
+}
+
+function rateWords({ disk_bytes_per_second: rate, make_seconds_estimated: seconds }: ScratchPreview): string {
+  if (rate !== null)
+    return t`A disk writes ${formatValue(rate, "bytes_per_second")}, by earlier makes and fills on this set.`;
+  return seconds === null
+    ? t`How fast these disks write is unknown. The first fill, synchronisation or ext file system on them shows it.`
+    : t`No earlier make shows how fast these disks write. These makes write little.`;
+}
+
+function madeWords(preview: ScratchPreview, count: number): string {
+  const { stages, make_seconds_estimated: seconds, bytes_filled: filled } = preview;
   const rounds = stages.length / Math.max(1, count);
   const variants = count === 1 ? t`1 variant` : t`${count} variants`;
   const often = rounds === 1 ? t`each made once` : t`each made ${rounds} times`;
-  const time = seconds === null ? t`time to make unknown` : t`about ${formatEstimate(seconds)} to make all`;
-  return t`${variants}, ${often}, ${time}. Blocks have 4 KiB.`;
+  const time = seconds === null ? partlyKnown(preview) : t`about ${formatEstimate(seconds)} to make all`;
+  const fills = filled === 0 ? "" : t`, ${formatValue(filled, "bytes")} written by fills`;
+  return t`${variants}, ${often}, ${time}${fills}. Blocks have 4 KiB.`;
+}
+
+function partlyKnown({ stages, make_seconds_known: seconds }: ScratchPreview): string {
+  const known = stages.filter((stage) => stage.make_seconds_estimated !== null).length;
+  if (known === 0) return t`time to make unknown`;
+  return t`about ${formatEstimate(seconds)} for ${known} of ${stages.length} makes, unknown for the others`;
 }

@@ -12,6 +12,7 @@ import { addChoice, type Choice, type Draft } from "./draft";
 import { type NodesAtOnce, ownPart } from "./places";
 import { RolesInput } from "./RolesInput";
 import { nodesOf } from "./roles";
+import { isForScratch, placeOf } from "./scratch";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
@@ -43,6 +44,7 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
             onRemove={() =>
               onChange({ ...draft, choices: draft.choices.filter(({ key }) => key !== choice.key) })
             }
+            isOnScratch={draft.scratch !== undefined && draft.targets.includes(placeOf(draft.scratch))}
             nodes={nodesOf(draft.nodes, choice)}
             own={ownPart(draft, choice)}
             refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
@@ -107,6 +109,7 @@ type OwnPart = ReturnType<typeof ownPart>;
 
 interface ChoiceCardProps {
   readonly choice: Choice;
+  readonly isOnScratch: boolean;
   readonly nodes: readonly string[];
   readonly own: OwnPart;
   readonly workload: Workload | undefined;
@@ -115,7 +118,8 @@ interface ChoiceCardProps {
   readonly onRemove: () => void;
 }
 
-function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove }: ChoiceCardProps) {
+function ChoiceCard({ choice, isOnScratch, nodes, own, workload, ...props }: ChoiceCardProps) {
+  const { refused, onChange, onRemove } = props;
   const fields = useMemo(() => (workload ? readFields(workload.options_schema) : []), [workload]);
   return (
     <Card bg="transparent" padding="sm" withBorder>
@@ -139,7 +143,7 @@ function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove 
         <RolesInput nodes={nodes} onChange={(roles) => onChange({ ...choice, roles })} roles={choice.roles} />
       )}
       <SchemaForm
-        fields={fields}
+        fields={isOnScratch ? fields : fields.filter((field) => !isForScratch(field.name, choice))}
         onChange={(form) => onChange({ ...choice, ...form })}
         problems={{ ...refused, ...problemsOf(fields, choice) }}
         value={choice}

@@ -210,7 +210,7 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
       t`Choose two different nodes, a sender and a receiver.`,
     ],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), t`Correct the options marked in red.`],
-    ...scratchProblems(draft.scratch).map((text) => [true, text] as const),
+    ...scratchProblems(draft).map((text) => [true, text] as const),
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
 }

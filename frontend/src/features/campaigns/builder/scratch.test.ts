@@ -4,13 +4,16 @@ import { EMPTY_DRAFT } from "./draft";
 import {
   chooseSet,
   commonLayouts,
+  fillPercent,
   layoutText,
   type ScratchPlan,
   scratchProblems,
   usedChunk,
   withData,
   withFilesystems,
+  withFillPercent,
   withLayouts,
+  withServes,
 } from "./scratch";
 import { variantsOf } from "./variants";
 
@@ -97,18 +100,32 @@ it("keeps profiles and data modes of file systems that stay chosen", () => {
 });
 
 it("names what is missing", () => {
-  expect(scratchProblems({ ...PLAN, options: ["default"], mount: ["noatime"] })).toEqual([]);
-  expect(scratchProblems({ ...PLAN, layouts: [], filesystems: [], options: [], mount: [] })).toHaveLength(4);
+  const complete: ScratchPlan = { ...PLAN, options: ["default"], mount: ["noatime"] };
+  const targets = ["storage01/bays"];
+  expect(scratchProblems({ scratch: complete, targets })).toEqual([]);
+  const empty = { ...PLAN, layouts: [], filesystems: [], options: [], mount: [] };
+  expect(scratchProblems({ scratch: empty, targets })).toHaveLength(4);
+  const served = withServes(complete, true);
+  expect(scratchProblems({ scratch: served, targets })).toHaveLength(1);
+  expect(scratchProblems({ scratch: served, targets: ["bays-nfs"] })).toEqual([]);
+});
+
+it("shows a fill in percent and writes it as a ratio, without rounding what a plan file says", () => {
+  expect(withFillPercent(PLAN, 80).fill_ratio).toBe(0.8);
+  expect(fillPercent({ ...PLAN, fill_ratio: 0.80125 })).toBe(80.125);
+  expect(fillPercent(withFillPercent(PLAN, 57))).toBe(57);
+  expect(withFillPercent({ ...PLAN, fill_ratio: 0.5 }, "")).not.toHaveProperty("fill_ratio");
+  expect(withServes({ ...PLAN, serves: "nfs" }, false)).not.toHaveProperty("serves");
 });
 
 it("adds the time of all rounds of a variant, unknown if one of them is", () => {
-  const made = { unit_blocks: 16, width_blocks: 48 };
+  const made = { unit_blocks: 16, width_blocks: 48, size_bytes: 9, bytes_filled: 7, is_measured: false };
   const stage = (round: number, variant: string, seconds: number | null) => ({
     ...{ ...made, ordinal: round, round, variant, make_seconds_estimated: seconds },
   });
   const rows = variantsOf([stage(1, "a", 60), stage(1, "b", 5), stage(2, "b", null), stage(2, "a", 30)]);
-  expect(rows.map(({ variant, seconds }) => [variant, seconds])).toEqual([
-    ["a", 90],
-    ["b", null],
+  expect(rows.map(({ variant, seconds, filled }) => [variant, seconds, filled])).toEqual([
+    ["a", 90, 14],
+    ["b", null, 14],
   ]);
 });

@@ -138,27 +138,68 @@ export function withData(scratch: ScratchPlan, type: Filesystem, modes: readonly
   };
 }
 
+/** The runner keeps a tenth of a run's bytes free, and ext4 reserves 5 % for root. */
+export const MOST_FILL_PERCENT = 85;
+
+/** Return the fill of each file system in percent; empty if nothing is filled. */
+export function fillPercent({ fill_ratio: ratio }: ScratchPlan): number | "" {
+  return ratio == null ? "" : Number((ratio * 100).toPrecision(6));
+}
+
+export function withFillPercent(scratch: ScratchPlan, percent: number | string): ScratchPlan {
+  const { fill_ratio: _, ...rest } = scratch;
+  const ratio = typeof percent === "number" ? percent / 100 : 0;
+  return ratio > 0 ? { ...rest, fill_ratio: Number(ratio.toPrecision(6)) } : rest;
+}
+
+export function withServes(scratch: ScratchPlan, isServed: boolean): ScratchPlan {
+  const { serves: _, ...rest } = scratch;
+  return isServed ? { ...rest, serves: "nfs" } : rest;
+}
+
 export const DATA_MODES: readonly DataMode[] = ["ordered", "writeback", "journal"];
 
 /** Return what the user must still choose; empty if the block is complete or absent. */
-export function scratchProblems(scratch: ScratchPlan | undefined): string[] {
+export function scratchProblems({
+  scratch,
+  targets,
+}: {
+  readonly scratch?: ScratchPlan | undefined;
+  readonly targets: readonly string[];
+}): string[] {
   if (!scratch) return [];
-  const { layouts, filesystems, options = [], mount = [] } = scratch;
+  const { layouts, filesystems, options = [], mount = [], serves } = scratch;
+  const place = placeOf(scratch);
   const parts = [
     [layouts.length === 0, t`Choose at least one layout of the scratch disks.`],
     [filesystems.length === 0, t`Choose at least one file system for the scratch disks.`],
     [options.length === 0, t`Choose at least one alignment of mkfs.`],
     [mount.length === 0, t`Enter mount options, or “defaults” for none.`],
+    [
+      serves === "nfs" && targets.every((name) => name === place),
+      t`Choose the target at which the clients mount ${place}, or turn off “Serve by NFS”.`,
+    ],
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
 }
 
+/** Return true for an option that only scratch disks allow, unless the user has set it: `keep` of a fill. */
+export function isForScratch(
+  option: string,
+  choice: { readonly workload: string; readonly options: Readonly<Record<string, unknown>> },
+): boolean {
+  return choice.workload === "fill" && option === "keep" && !choice.options["keep"];
+}
+
 /** Say in a few words what is chosen. */
 export function scratchSummary(scratch: ScratchPlan): string[] {
-  const { layouts, filesystems } = scratch;
+  const { layouts, filesystems, serves } = scratch;
+  const percent = fillPercent(scratch);
   return [
     placeOf(scratch),
     layouts.length === 1 ? t`1 layout` : t`${layouts.length} layouts`,
     filesystems.length === 1 ? t`1 file system` : t`${filesystems.length} file systems`,
+    ...(percent === "" ? [] : [t`filled to ${percent} %`]),
+    ...(serves === "nfs" ? [t`served by NFS`] : []),
   ];
 }

@@ -5,18 +5,27 @@ import { groupBy } from "@/lib/grouping";
 
 type MadeStage = NonNullable<Preview["scratch"]>["stages"][number];
 
-interface Variant extends Pick<MadeStage, "variant" | "unit_blocks" | "width_blocks"> {
+interface Variant
+  extends Pick<MadeStage, "variant" | "unit_blocks" | "width_blocks" | "size_bytes" | "is_measured"> {
   /** To make it in all rounds; null if unknown. */
   readonly seconds: number | null;
+  /** Bytes that fills write in all rounds; null if unknown. */
+  readonly filled: number | null;
 }
 
 /** Return the variants in the order of the first round. */
 export function variantsOf(stages: readonly MadeStage[]): Variant[] {
   return [...groupBy(stages, ({ variant }) => variant).values()].flatMap(([first, ...others]) =>
-    first ? { ...first, seconds: [first, ...others].reduce(addSeconds, 0) } : [],
+    first
+      ? {
+          ...first,
+          seconds: sumOf([first, ...others].map((stage) => stage.make_seconds_estimated)),
+          filled: sumOf([first, ...others].map((stage) => stage.bytes_filled)),
+        }
+      : [],
   );
 }
 
-function addSeconds(sum: number | null, { make_seconds_estimated: own }: MadeStage): number | null {
-  return sum === null || own === null ? null : sum + own;
+function sumOf(numbers: readonly (number | null)[]): number | null {
+  return numbers.reduce((sum, one) => (sum === null || one === null ? null : sum + one), 0);
 }

@@ -10,6 +10,7 @@ import { PaperFold, ReportPage } from "@/components/report/ReportPage";
 import { formatExactTime } from "@/lib/time";
 import { planAsYaml } from "../builder/export";
 import { describeCounts, isOpen } from "../CampaignProgress";
+import { preparationWords } from "../preparations";
 import { ReportFigures } from "./ReportFigures";
 import { ReportResults } from "./ReportResults";
 import { ReportSetup } from "./ReportSetup";
@@ -55,6 +56,7 @@ export function CampaignReport({ campaign, answer, runs }: CampaignReportProps) 
 
 function Heading({ campaign }: { campaign: Campaign }) {
   const { id, name, cluster_name: cluster, owner, created_at: submitted, ended_at: ended } = campaign;
+  const preparations = preparationWords(campaign);
   return (
     <>
       <h1>{name}</h1>
@@ -64,7 +66,8 @@ function Heading({ campaign }: { campaign: Campaign }) {
             Campaign {id}
           </TextLink>{" "}
           on {cluster}, submitted by {owner ?? t`a deleted user`} on {formatExactTime(submitted)}
-          {ended ? t`, ended on ${formatExactTime(ended)}` : ""}: {describeCounts(campaign.counts)}.
+          {ended ? t`, ended on ${formatExactTime(ended)}` : ""}: {describeCounts(campaign.counts)}
+          {preparations && t`; on scratch disks ${preparations}`}.
         </Trans>
       </p>
       {isOpen(campaign) && <p>{t`The campaign has not ended. The report shows the results so far.`}</p>}
