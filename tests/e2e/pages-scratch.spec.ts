@@ -57,6 +57,7 @@ function announced(nodeId: number, clusterId: number): object[] {
       state: set.state,
     })),
     disks_sha256: "0".repeat(64),
+    failed_cleaning_run_id: set.state === "dirty" ? 1 : null,
     target: set.enabled ? { id: 1, name: `node-1-${set.name}` } : null,
     suggested_target: `node-1-${set.name}`,
   }));
@@ -100,7 +101,10 @@ const MADE = {
   ordinal: 1,
   unit_blocks: 0,
   width_blocks: 0,
+  size_bytes: 3_000_592_982_016,
+  bytes_filled: 2_400_474_385_612,
   make_seconds_estimated: 420,
+  is_measured: true,
 };
 const PREVIEW = {
   node_name: "node-1",
@@ -108,7 +112,7 @@ const PREVIEW = {
   clients: [],
   stages: [1, 2].flatMap((round) => [
     { ...MADE, round, variant: SINGLE },
-    { ...MADE, round, variant: RAID, unit_blocks: 16, width_blocks: 32, make_seconds_estimated: 19_800 },
+    { ...MADE, round, variant: RAID, unit_blocks: 16, width_blocks: 32, make_seconds_estimated: 19_800, is_measured: false },
   ]),
   left_out: [
     { variant: "single / ext4 / aligned / noatime", reason: "single has no stripe; use default" },
@@ -118,18 +122,24 @@ const PREVIEW = {
     },
   ],
   make_seconds_estimated: 40_440,
+  make_seconds_known: 40_440,
+  bytes_filled: 9_601_897_542_448,
+  disk_bytes_per_second: 152_000_000,
 };
 
-/** Previews of the same plan on an ordinary target, with the stages that a node would make. */
-async function givePreviews(page: Page, target: string): Promise<void> {
+/** Give previews of the same plan on an ordinary target, with the stages that a node would make; return the blocks. */
+async function givePreviews(page: Page, target: string): Promise<object[]> {
+  const plans: object[] = [];
   await page.route("**/api/v1/campaigns/preview", async (route) => {
     const { scratch, ...plan } = route.request().postDataJSON();
+    if (scratch) plans.push(scratch);
     const response = await route.fetch({ postData: { ...plan, targets: [target] } });
     await route.fulfill({
       response,
       json: { ...(await response.json()), scratch: scratch ? PREVIEW : null },
     });
   });
+  return plans;
 }
 
 test("scratch disks in the campaign builder", async ({ browser, request }) => {
@@ -141,7 +151,7 @@ test("scratch disks in the campaign builder", async ({ browser, request }) => {
   );
   const page = await openLoggedIn(browser);
   await giveSets(page, announced(node?.id ?? 0, node?.cluster_id ?? 0));
-  await givePreviews(page, target?.name ?? "");
+  const plans = await givePreviews(page, target?.name ?? "");
   const path = `/campaigns/new?cluster=${node?.cluster_id}`;
   const builder = { path, sign: heading("Workloads") };
   const act = async (page: Page) => {
@@ -152,10 +162,13 @@ test("scratch disks in the campaign builder", async ({ browser, request }) => {
     await page.getByRole("checkbox", { name: "raid5 3x64K" }).check();
     await page.getByRole("checkbox", { name: "ext3" }).check();
     await page.getByRole("checkbox", { name: /^aligned/ }).check();
+    await page.getByLabel("Precondition").selectOption("fill");
+    await page.getByRole("textbox", { name: "Fill" }).fill("80");
     await expect(page.getByText(/This campaign erases 3 disks of node-1.flash: ZC1A2B01/)).toBeVisible();
     await expect(page.getByRole("table", { name: "Variants on scratch disks" })).toBeVisible();
   };
   await look(page, { name: "scratch-builder", ...builder, act });
+  expect(plans.at(-1)).toMatchObject({ precondition: "fill", fill_ratio: 0.8, rounds: 2 });
   const table = shown((page) => page.getByRole("table", { name: "Variants on scratch disks" }));
   await look(page, { name: "scratch-review", path: `${path}&step=review`, sign: table });
   await page.evaluate(() => sessionStorage.clear());
@@ -177,6 +190,7 @@ const STAGE = {
   opened_at: null,
   confirmed_by: null,
   state: "open",
+  failed: 0,
   cancelled: 0,
 };
 const MAKE = { ...STAGE, does: "make", runs: 1, ended: 1 };
@@ -198,7 +212,12 @@ test("steps of a campaign on scratch disks", async ({ browser, request }) => {
     const response = await route.fetch();
     const shown = await response.json();
     const plan = { ...shown.plan, scratch: { rounds: 1 } };
-    await route.fulfill({ response, json: { ...shown, plan, stages: STAGES } });
+    const none = { waiting: 0, active: 0, finished: 0, failed: 0, cancelled: 0 };
+    const preparations = [
+      { ...none, does: "make", finished: 2, failed: 1 },
+      { ...none, does: "clean", waiting: 1 },
+    ];
+    await route.fulfill({ response, json: { ...shown, plan, preparations, stages: STAGES } });
   });
   await look(page, {
     name: "scratch-steps",

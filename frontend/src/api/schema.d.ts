@@ -5050,6 +5050,7 @@ export interface components {
             confirmed_by: string | null;
             runs: number;
             ended: number;
+            failed: number;
             cancelled: number;
             run_id: number | null;
             run_state: components["schemas"]["RunState"] | null;

@@ -31,13 +31,21 @@ _COLUMNS: Final = """
            campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
            ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'does', does, 'pause', pause,
                         'state', state, 'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
-                        'runs', of_stage.runs, 'ended', of_stage.ended, 'cancelled', of_stage.cancelled,
+                        'runs', of_stage.runs, 'ended', of_stage.ended, 'failed', of_stage.failed,
+                        'cancelled', of_stage.cancelled,
                         'run_id', CASE WHEN does <> 'measure' THEN of_stage.run_id END,
                         'run_state', CASE WHEN does <> 'measure' THEN of_stage.run_state END)
                  FROM campaign_stage JOIN LATERAL (
                      SELECT count(*) AS runs, count(*) FILTER (WHERE run.state NOT IN ('waiting', 'active')) AS ended,
+                            count(*) FILTER (WHERE run.state = 'failed') AS failed,
                             count(*) FILTER (WHERE run.state = 'cancelled') AS cancelled,
-                            max(run.id) AS run_id, max(run.state) AS run_state
+                            coalesce(max(run.id) FILTER (WHERE run.state = 'failed'), max(run.id)) AS run_id,
+                            -- Of several mounts, the one that the next stage waits for or fails by.
+                            CASE WHEN bool_or(run.state = 'failed') THEN 'failed'
+                                 WHEN bool_or(run.state = 'active') THEN 'active'
+                                 WHEN bool_or(run.state = 'waiting') THEN 'waiting'
+                                 WHEN bool_or(run.state = 'cancelled') THEN 'cancelled'
+                                 WHEN count(*) > 0 THEN 'finished' END AS run_state
                      FROM cell JOIN run ON run.cell_id = cell.id
                      WHERE cell.campaign_id = campaign.id AND cell.stage = campaign_stage.ordinal
                  ) AS of_stage ON true

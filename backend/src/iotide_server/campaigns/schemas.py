@@ -89,9 +89,13 @@ class Stage(Output):
     confirmed_by: PersonShown
     runs: int
     ended: Annotated[int, Field(description="Number of its runs that have ended")]
+    failed: Annotated[int, Field(description="Number of these that failed")]
     cancelled: Annotated[int, Field(description="Number of these that were cancelled")]
-    run_id: Annotated[int | None, Field(description="The run that makes, fills, mounts or cleans; null in `measure`")]
-    run_state: Annotated[RunState | None, Field(description="Its state")]
+    run_id: Annotated[
+        int | None,
+        Field(description="The run that makes, fills, mounts or cleans, one that failed if any; null in `measure`"),
+    ]
+    run_state: Annotated[RunState | None, Field(description="State of these runs together, `failed` if any did")]
 
 
 class AddedRepeats(Output):

@@ -64,6 +64,10 @@ def set_named(session: Session, cluster_id: int, node_name: str, name: str) -> K
     return session.scalar(statement)
 
 
+def names_on(session: Session, node_id: int) -> list[str]:
+    return list(session.scalars(select(KnownSet.name).where(KnownSet.node_id == node_id).order_by(KnownSet.name)))
+
+
 def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
     return dict(session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids))).all())
 

@@ -147,7 +147,7 @@ def hold_again(session: Session, cell_id: int, campaign_id: int) -> None:
 
 
 def names_on(session: Session, node_id: int) -> list[str]:
-    return [row.name for row in repository.locked_sets_of(session, node_id)]
+    return repository.names_on(session, node_id)
 
 
 def target_name(session: Session, found: KnownSet) -> str | None:

@@ -174,8 +174,8 @@ const FILLED = "single / ext4 / default / noatime / fill 80 %";
 const RAID = "raid5 4x64K / xfs / aligned / noatime";
 
 it("shows the steps of a campaign with their runs, and names a failed make and its cancelled runs", async () => {
-  const made = { ...STAGE, does: "make", runs: 1, ended: 1, cancelled: 0 };
-  const measured = { ...STAGE, does: "measure", runs: 4, run_id: null, run_state: null };
+  const made = { ...STAGE, does: "make", runs: 1, ended: 1, failed: 0, cancelled: 0 };
+  const measured = { ...STAGE, does: "measure", runs: 4, failed: 0, run_id: null, run_state: null };
   const stages = [
     { ...made, ordinal: 1, variant: "single / xfs / default / noatime", run_id: 11, run_state: "finished" },
     { ...measured, ordinal: 2, variant: "single / xfs / default / noatime", ended: 1, cancelled: 0 },

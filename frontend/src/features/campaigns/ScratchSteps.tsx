@@ -35,7 +35,7 @@ function summaryOf(steps: readonly ScratchStep[]): string {
   const makes = steps.filter(({ stage }) => stage.does === "make");
   const made = makes.filter(({ stage }) => stage.run_state === "finished").length;
   const last = steps.at(-1);
-  const parts = [t`${made} of ${makes.length} file systems made`];
+  const parts = [t`${made} of ${makes.length} makes finished`];
   if (last?.stage.does === "clean" && last.state !== "later") parts.push(STEP_WORDS[last.state].word);
   return parts.join(", ");
 }
@@ -103,7 +103,10 @@ function nameOf({ does, variant }: ScratchStep["stage"]): string {
   return does === "fill" ? t`Fill ${variant}` : variant;
 }
 
-function runsOf({ runs, ended, cancelled }: NonNullable<ScratchStep["measured"]>): string {
-  const words = t`${ended} of ${runs} ended`;
-  return cancelled === 0 ? words : t`${words}, ${cancelled} cancelled`;
+function runsOf({ runs, ended, failed, cancelled }: NonNullable<ScratchStep["measured"]>): string {
+  return [
+    t`${ended} of ${runs} ended`,
+    ...(failed === 0 ? [] : [t`${failed} failed`]),
+    ...(cancelled === 0 ? [] : [t`${cancelled} cancelled`]),
+  ].join(", ");
 }

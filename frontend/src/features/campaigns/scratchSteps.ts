@@ -31,6 +31,7 @@ export const STEP_WORDS = {
   not_filled: { word: t`not filled`, color: "red" },
   open: { word: t`open`, color: "tide" },
   ended: { word: t`ended`, color: "green" },
+  ended_partly: { word: t`ended, some not measured`, color: "orange" },
   not_made: { word: t`not made`, color: "red" },
   mounting: { word: t`mounting`, color: "tide" },
   mounted: { word: t`mounted`, color: "green" },
@@ -71,7 +72,10 @@ function stateOf({ does, state, run_state }: Stage, measured: Stage | undefined)
 
 function measuredState(measured: Stage | undefined): StepState {
   if (!measured) return "made";
-  const { state, runs, ended, cancelled } = measured;
-  if (ended === runs) return cancelled === runs ? "not_measured" : "ended";
+  const { state, runs, ended, failed, cancelled } = measured;
+  if (ended === runs) {
+    if (failed + cancelled === 0) return "ended";
+    return failed + cancelled === runs ? "not_measured" : "ended_partly";
+  }
   return state === "open" ? "open" : "made";
 }

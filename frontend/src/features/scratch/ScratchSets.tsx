@@ -126,6 +126,10 @@ function Facts({ set }: { set: ScratchSet }) {
         ) : (
           t`Never used`
         )}
+        {", "}
+        <Trans>
+          announced <When at={set.seen_at} />
+        </Trans>
         {target && (
           <>
             {t`, target `}

@@ -21,9 +21,10 @@ export function ErasedDisks({ scratch, sets }: ErasedDisksProps) {
   });
   return (
     <Text c="var(--mantine-color-error)" fw={600} role="alert" size="sm" w="100%">
-      {named.length > 0
+      {named.length === 1 && t`This campaign erases 1 disk of ${place}: ${named.join(", ")}`}
+      {named.length > 1
         ? t`This campaign erases ${named.length} disks of ${place}: ${named.join(", ")}`
-        : t`This campaign erases all disks of ${place}.`}
+        : named.length === 0 && t`This campaign erases all disks of ${place}.`}
     </Text>
   );
 }
