@@ -44,7 +44,9 @@ def test_makes_are_counted_under_their_own_name_and_a_failed_one_is_no_success(
 ) -> None:
     none = {"waiting": 0, "active": 0, "finished": 0, "failed": 0, "cancelled": 0}
     works = [none | {"does": "make", "finished": 2}, none | {"does": "clean", "finished": 1 - failed, "failed": failed}]
-    server.on("GET /campaigns/7", (200, campaign("failed" if failed else "finished", finished=4) | {"preparations": works}))
+    server.on(
+        "GET /campaigns/7", (200, campaign("failed" if failed else "finished", finished=4) | {"preparations": works})
+    )
     ended = iotide("campaign", "wait", "7")
     assert ended.status == status
     words = "1 cleaning (1 failed)" if failed else "1 cleaning"

@@ -82,7 +82,8 @@ class ScratchSetOutput(Output):
     enabled: Annotated[EnabledOutput | None, Field(description="Also set if the disks have changed since")]
     changes: Annotated[list[str], Field(description="Changes of its disks since it was enabled")]
     failed_cleaning_run_id: Annotated[
-        int | None, Field(description="Last run that cleaned it, if that failed or was cancelled; retry it to try again")
+        int | None,
+        Field(description="Last run that cleaned it, if that failed or was cancelled; retry it to try again"),
     ]
     target: Annotated[TargetRef | None, Field(description="Null if it was never enabled or the target is retired")]
     suggested_target: TargetName

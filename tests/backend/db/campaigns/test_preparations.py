@@ -30,9 +30,7 @@ def test_a_stage_with_several_mounts_has_the_state_that_the_next_stage_depends_o
     campaign = measured.campaign()
     runs = []
     for ordinal, does in ((1, "mount"), (2, "measure")):
-        session.add(
-            CampaignStage(campaign_id=campaign.id, ordinal=ordinal, variant="ext4", does=does, state="open")
-        )
+        session.add(CampaignStage(campaign_id=campaign.id, ordinal=ordinal, variant="ext4", does=does, state="open"))
         for _ in states:
             cell = measured.cell(campaign)
             cell.stage = ordinal

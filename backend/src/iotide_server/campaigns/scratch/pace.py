@@ -93,8 +93,7 @@ def _make_rates(past: Sequence[PastWork], disk_bytes: int) -> list[float]:
     return [
         written_bytes / seconds
         for work, seconds in _apart_from_commands(past)
-        if synchronised(work.make) is not Sync.WAIT
-        and (written_bytes := _written_to_disk(work.make, disk_bytes)) > 0
+        if synchronised(work.make) is not Sync.WAIT and (written_bytes := _written_to_disk(work.make, disk_bytes)) > 0
     ]
 
 
