@@ -112,7 +112,15 @@ const PREVIEW = {
   clients: [],
   stages: [1, 2].flatMap((round) => [
     { ...MADE, round, variant: SINGLE },
-    { ...MADE, round, variant: RAID, unit_blocks: 16, width_blocks: 32, make_seconds_estimated: 19_800, is_measured: false },
+    {
+      ...MADE,
+      round,
+      variant: RAID,
+      unit_blocks: 16,
+      width_blocks: 32,
+      make_seconds_estimated: 19_800,
+      is_measured: false,
+    },
   ]),
   left_out: [
     { variant: "single / ext4 / aligned / noatime", reason: "single has no stripe; use default" },

@@ -213,13 +213,21 @@ def test_preview_says_runs_time_space_and_warnings(server: FakeServer, iotide: I
     assert "time: unknown: no rate yet" in iotide("campaign", "preview", plan).out
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(5400.0, "in about 1.5 h"), (None, "in unknown time")])
+@pytest.mark.parametrize(
+    ("seconds", "known", "words"),
+    [
+        (5400.0, 5400.0, "in about 1.5 h"),
+        (None, 0.0, "in unknown time"),
+        (None, 600.0, "in about 10 min and unknown time for others"),
+    ],
+)
 def test_preview_lists_the_file_systems_that_a_node_makes(
-    server: FakeServer, iotide: Iotide, plan: str, seconds: float | None, words: str
+    server: FakeServer, iotide: Iotide, plan: str, seconds: float | None, known: float, words: str
 ) -> None:
     order = [(1, "single"), (1, "raid5 4x64K"), (2, "raid5 4x64K"), (2, "single")]
     stages = [{"round": number, "variant": f"{layout} / ext4 / default / noatime"} for number, layout in order]
     made: dict[str, Any] = {"node_name": "n1", "set_name": "bays", "stages": stages, "make_seconds_estimated": seconds}
+    made["make_seconds_known"] = known
     answer: dict[str, Any] = {
         "cell_count": 4,
         "run_count": 8,

@@ -204,6 +204,7 @@ class ScratchAnswer(Answer):
     set_name: str
     stages: list[MadeStage]
     make_seconds_estimated: float | None
+    make_seconds_known: float = 0.0
 
 
 class Preview(Answer):

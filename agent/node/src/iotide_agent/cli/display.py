@@ -184,7 +184,9 @@ def preview_lines(preview: Preview) -> list[str]:
 def scratch_lines(scratch: ScratchAnswer) -> Iterator[str]:
     """Yield where file systems are made, how long it takes, and the variants of the first round in order."""
     seconds, rounds = scratch.make_seconds_estimated, max(stage.round for stage in scratch.stages)
-    time = "in unknown time" if seconds is None else f"in about {format_estimate(seconds)}"
+    known = scratch.make_seconds_known
+    partly = f"in about {format_estimate(known)} and unknown time for others" if known else "in unknown time"
+    time = partly if seconds is None else f"in about {format_estimate(seconds)}"
     yield f"makes: {len(scratch.stages)} in {rounds} rounds on {scratch.node_name}/{scratch.set_name}, {time}"
     yield from (f"stage: {stage.variant}" for stage in scratch.stages if stage.round == 1)
 

@@ -212,7 +212,7 @@ function RoundsAndSync({ scratch, onChange }: InputsProps) {
 }
 
 const PRECONDITIONS = [
-  { value: "none", label: t`None: as the previous stage left the disks` },
+  { value: "none", label: t`None` },
   { value: "discard", label: t`Discard all blocks` },
   { value: "fill", label: t`Fill the file system to 85 %, then empty it` },
 ] as const;
