@@ -87,7 +87,7 @@ class IorOptions(Options):
     direct: bool = Field(default=False, title="O_DIRECT")
     """Bypass the page cache."""
     reorder: bool = Field(default=False, title="Shifted reads")
-    """Each task reads what a task of the next node wrote. On one node, IOR 4.1 reads each task's own data all the same."""
+    """Each task reads what a task of the next node wrote. On one node, IOR from 3.3 on reads each task's own data."""
     random: bool = Field(default=False, title="Random order")
     """Transfers in random instead of ascending order. Not with shifted reads in a shared file."""
     stonewall_seconds: WholeSeconds = Field(default=0, ge=0, le=86_400, title="Stonewall time")
