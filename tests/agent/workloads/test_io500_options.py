@@ -21,9 +21,13 @@ MINI: dict[str, object] = {
 }
 
 
+class CaseKept(ConfigParser):
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
 def ini_of(options: Io500Options, place: Place) -> ConfigParser:
-    parser = ConfigParser()
-    parser.optionxform = str  # type: ignore[assignment,method-assign] # names keep their capitals
+    parser = CaseKept()
     parser.read_string(ini_file(options, place))
     return parser
 
