@@ -25,7 +25,7 @@ RUNS: dict[str, tuple[Workload[Any], dict[str, object], str, int]] = {
     "ior-shared-read": (IOR, _IOR | {"file_per_process": False, "reorder": True}, "read", 64 * MIB),
     "ior-collective-write": (
         IOR,
-        _IOR | {"file_per_process": False, "api": "MPIIO", "collective": True, "operations": ["write"]},
+        _IOR | {"file_per_process": False, "api": "MPIIO-collective", "operations": ["write"]},
         "write",
         64 * MIB,
     ),

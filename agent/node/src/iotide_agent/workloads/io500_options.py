@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from iotide_agent.workloads.base import Options, Place, PlanRefusedError
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
-from iotide_agent.workloads.ior_report import Api
+from iotide_agent.workloads.ior_report import Api, Interface, api_of, is_collective
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.units import GIB, MIB
@@ -43,15 +43,13 @@ class Io500Options(Options):
     easy_file_per_process: bool = Field(default=True, title="File per task")
     """One file per task in the easy IOR phases; otherwise all tasks share one file."""
     easy_api: Api = Field(default="POSIX", title="Interface of easy IOR")
-    """MPIIO writes and reads through the MPI library."""
+    """MPIIO writes and reads through the MPI library, without O_DIRECT."""
     easy_direct: bool = Field(default=False, title="O_DIRECT in easy IOR")
     """Bypass the page cache in the easy IOR phases. POSIX only."""
     hard_segments: int = Field(default=1_000_000, ge=1, le=2**31 - 1, title="Segments")
     """Most transfers of 47,008 bytes that each task makes in the hard IOR phases."""
-    hard_api: Api = Field(default="POSIX", title="Interface of hard IOR")
-    """MPIIO writes and reads through the MPI library."""
-    hard_collective: bool = Field(default=False, title="Collective hard IOR")
-    """All tasks make each transfer of the hard IOR phases together. MPIIO only."""
+    hard_api: Interface = Field(default="POSIX", title="Interface of hard IOR")
+    """MPIIO-collective: all tasks make each transfer together, so that the MPI library can combine them."""
     easy_files: int = Field(default=1_000_000, ge=1, le=2**40, title="Easy files")
     """Most empty files that each task creates in a directory of its own."""
     hard_files: int = Field(default=500_000, ge=1, le=2**40, title="Hard files")
@@ -85,8 +83,6 @@ class Io500Options(Options):
             )
         if self.easy_direct and self.easy_api == "MPIIO":
             raise ValueError("easy_direct = true: MPIIO has no O_DIRECT; use easy_api = POSIX")
-        if self.hard_collective and self.hard_api == "POSIX":
-            raise ValueError("hard_collective = true: POSIX has no collective calls; use hard_api = MPIIO")
         return self
 
 
@@ -130,9 +126,9 @@ def ini_file(options: Io500Options, place: Place) -> str:
         },
         "mdtest-easy": {"n": options.easy_files},
         "ior-hard": {
-            "API": options.hard_api,
+            "API": api_of(options.hard_api),
             "segmentCount": options.hard_segments,
-            "collective": _SWITCH[options.hard_collective],
+            "collective": _SWITCH[is_collective(options.hard_api)],
         },
         "mdtest-hard": {"n": options.hard_files},
         "find": {"nproc": options.find_tasks} if options.find_tasks else {},

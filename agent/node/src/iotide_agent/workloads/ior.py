@@ -22,7 +22,15 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
-from iotide_agent.workloads.ior_report import AccessResult, Api, IorReport, Operation, read_report
+from iotide_agent.workloads.ior_report import (
+    AccessResult,
+    Interface,
+    IorReport,
+    Operation,
+    api_of,
+    is_collective,
+    read_report,
+)
 from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
@@ -61,8 +69,8 @@ class IorOptions(Options):
                 "anyOf": [
                     _given(random=True, reorder=True, file_per_process=False),
                     _given(direct=True, api="MPIIO"),
-                    _given(collective=True, random=True),
-                    {**_given(collective=True), "not": _given(api="MPIIO")},
+                    _given(direct=True, api="MPIIO-collective"),
+                    _given(random=True, api="MPIIO-collective"),
                 ]
             },
         }
@@ -87,16 +95,14 @@ class IorOptions(Options):
     direct: bool = Field(default=False, title="O_DIRECT")
     """Bypass the page cache."""
     reorder: bool = Field(default=False, title="Shifted reads")
-    """Each task reads what a task of the next node wrote. On one node, IOR 4.1 reads each task's own data all the same."""
+    """Each task reads what a task of the next node wrote. On one node, IOR from 3.3 on reads each task's own data."""
     random: bool = Field(default=False, title="Random order")
     """Transfers in random instead of ascending order. Not with shifted reads in a shared file."""
     stonewall_seconds: WholeSeconds = Field(default=0, ge=0, le=86_400, title="Stonewall time")
     """After this time all tasks catch up with the fastest one and stop; as much is read. 0: write everything."""
-    api: Api = Field(default="POSIX", title="Interface")
-    """MPIIO writes and reads through the MPI library, without O_DIRECT."""
-    collective: bool = Field(default=False, title="Collective I/O")
-    """All tasks make each transfer together, so that the MPI library can combine them. MPIIO only, in ascending
-    order.
+    api: Interface = Field(default="POSIX", title="Interface")
+    """MPIIO writes and reads through the MPI library, without O_DIRECT. MPIIO-collective: all tasks make each transfer
+    together, in ascending order, so that the library can combine them.
     """
 
     @property
@@ -130,12 +136,10 @@ class IorOptions(Options):
             )
         if self.random and self.reorder and not self.file_per_process:
             raise ValueError("random = true does not work with reorder in a shared file; set file_per_process")
-        if self.direct and self.api == "MPIIO":
+        if self.direct and self.api != "POSIX":
             raise ValueError("direct = true: MPIIO has no O_DIRECT; use api = POSIX")
-        if self.collective and self.api == "POSIX":
-            raise ValueError("collective = true: POSIX has no collective calls; use api = MPIIO")
-        if self.collective and self.random:
-            raise ValueError("collective = true does not work with random: tasks may make different numbers of calls")
+        if self.random and self.api == "MPIIO-collective":
+            raise ValueError("random = true: tasks may make different numbers of calls; use api = MPIIO")
         return self
 
 
@@ -240,7 +244,7 @@ def _is_direct(options: IorOptions, place: Place) -> bool:
 
 
 def _arguments(operation: Operation, options: IorOptions, place: Place) -> Iterator[str]:
-    yield from ("-a", options.api, _FLAGS[operation], "-k", "-i", "1")
+    yield from ("-a", api_of(options.api), _FLAGS[operation], "-k", "-i", "1")
     yield from ("-t", str(options.transfer_size_bytes), "-b", str(options.block_bytes), "-s", str(options.segments))
     yield from ("-o", str(place.directory / "ior"))
     if operation == "write":
@@ -250,7 +254,7 @@ def _arguments(operation: Operation, options: IorOptions, place: Place) -> Itera
         "-F": options.file_per_process,
         "-e": options.fsync,
         "-C": options.reorder,
-        "-c": options.collective,
+        "-c": is_collective(options.api),
         "-z": options.random,
     }
     yield from (switch for switch, is_on in switches.items() if is_on)
@@ -299,8 +303,8 @@ def _checked_bytes(options: IorOptions, place: Place, outcome: StepOutcome, repo
     planned = {
         "tasks": tasks,
         "nodes": len(place.layout.nodes) if place.layout else 1,
-        "api": options.api,
-        "collective": options.collective,
+        "api": api_of(options.api),
+        "collective": is_collective(options.api),
         "transfer size": options.transfer_size_bytes,
         "block size": options.block_bytes,
         "segments": options.segments,

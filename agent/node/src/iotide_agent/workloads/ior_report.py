@@ -20,6 +20,8 @@ _JSON: Final = re.compile(r"^\{", re.MULTILINE)
 
 Operation = Literal["write", "read"]
 Api = Literal["POSIX", "MPIIO"]
+Interface = Literal["POSIX", "MPIIO", "MPIIO-collective"]
+"""IOR's name of the interface, with its switch for collective calls."""
 
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -129,6 +131,14 @@ class IorReport(_IorPart):
                     f"its rate implies {format_seconds(seconds)}, but it prints {format_seconds(result.total_seconds)}"
                 )
         return self
+
+
+def api_of(interface: Interface) -> Api:
+    return "POSIX" if interface == "POSIX" else "MPIIO"
+
+
+def is_collective(interface: Interface) -> bool:
+    return interface == "MPIIO-collective"
 
 
 def read_report(step: str, text: str, operation: Operation) -> IorReport:
