@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,11 @@ if __name__ == "__main__":
     sys.path += sys.argv[2:]
 
 from iotide_agent.mpi.head import Head, MemberAddress, write_remote_start
-from iotide_agent.mpi.launchers import Launch, LauncherKind, PortRange, command_of, settings_of
+from iotide_agent.mpi.launchers import OWN_PART, Launch, LauncherKind, PortRange, command_of, settings_of
 from iotide_agent.mpi.member import Gathering, Member
 from iotide_agent.mpi.remote_commands import Allowance
 from iotide_agent.mpi.remote_start import SOCKET
-from iotide_agent.mpi.steps import run_member_step
+from iotide_agent.mpi.steps import MemberStep, run_member_step
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import RunEndedError
@@ -34,7 +35,7 @@ PATIENCE_SECONDS = 5.0
 PORTS = PortRange(46_000, 46_199)
 
 
-def say(**words: Any) -> None:
+def say(**words: object) -> None:
     print(json.dumps(words), flush=True)  # noqa: T201 - read by the test
 
 
@@ -48,12 +49,13 @@ def surroundings(directory: Path, wanted: dict[str, Any], **more: str) -> Surrou
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
         **settings_of(LauncherKind(wanted["kind"]), wanted["interface"], PORTS),
+        **wanted.get("environment", {}),
         **more,
     }
     return Surroundings(scratch, output, 1024**2, PATIENCE_SECONDS, (), environment, Sockets())
 
 
-def step(argv: Any) -> StepCard:
+def step(argv: Sequence[str]) -> StepCard:
     return StepCard("mpi", tuple(argv), "none", (), signal.SIGKILL)
 
 
@@ -67,14 +69,12 @@ def be_member(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, 
     member = Member(loop, Gathering(wanted["address"], wanted["token"], allowance))
     say(port=member.gate.port)
 
-    def start(argv: Any) -> Load:
+    def start(argv: Sequence[str]) -> Load:
         return Load(step(argv), "none", len(member.loads), around, 0.0)
 
     until = processes.boottime() + LIMIT_SECONDS
     try:
-        records = run_member_step(
-            loop, member, 0, start, until=until, check=check, patience_seconds=PATIENCE_SECONDS
-        )
+        records = run_member_step(loop, member, MemberStep(0, start, until, PATIENCE_SECONDS), check)
         ending: dict[str, Any] = {"code": None, "statuses": [record["exit_status"] for record in records]}
     except RunEndedError as error:
         ending = {"code": error.code, "reason": str(error)}
@@ -102,7 +102,7 @@ def be_head(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, An
         around,
         partial(Sampler, directory / "curve.jsonl", ()),
         check=head.check,
-        note=lambda loads: head.watch_launcher(loads[0].pid),
+        note=lambda loads: head.watch_launcher(loads[0].pid, OWN_PART.get(launch.kind, "")),
     )
     ending: dict[str, Any] = {"code": None}
     try:

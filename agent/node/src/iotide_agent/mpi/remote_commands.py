@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -125,13 +126,13 @@ class _Kind(NamedTuple):
 def _kind(argv: Sequence[str]) -> _Kind:
     kind = _KINDS.get(PurePosixPath(argv[0]).name)
     if kind is None:
-        reason = f"{argv[0]} is none of {', '.join(_KINDS)}"
+        reason = f"{argv[0]} is not among {', '.join(_KINDS)}"
         raise StartRefusedError(Refusal.PROGRAM, reason)
     return kind
 
 
 def _after(option: str) -> Callable[[Sequence[str]], list[str]]:
-    return lambda argv: [value for word, value in zip(argv, argv[1:], strict=False) if word == option]
+    return lambda argv: [value for word, value in pairwise(argv) if word == option]
 
 
 def _hydra(argv: Sequence[str]) -> list[str]:

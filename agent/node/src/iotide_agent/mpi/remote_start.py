@@ -1,4 +1,4 @@
-"""Stands in for ssh: asks the runner of this node to start the command on another node of the run.
+"""Program in the place of ssh: asks the runner of this node to start the command on another node of the run.
 
 A launcher starts it with a host and a command, as it would start ssh. It exits with the status of the remote part.
 Runs as a file of its own with `python -I -S`, and needs nothing else of iotide.
@@ -15,7 +15,7 @@ ENDED = 0
 REFUSED = 1
 """First byte of the answer; then the exit status, or the reason as text."""
 _FAILED = 255
-"""As ssh: the remote part was not started, or nobody knows its end."""
+"""As ssh: the remote part was not started, or its end is unknown."""
 
 
 def main(words: list[str]) -> int:
@@ -28,8 +28,8 @@ def main(words: list[str]) -> int:
     request = "\0".join(words).encode(errors="surrogateescape")
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
-            directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-            asked.connect(f"/proc/self/fd/{directory}/{os.path.basename(path)}")
+            directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # noqa: PTH120 - no Path: start-up time
+            asked.connect(f"/proc/self/fd/{directory}/{os.path.basename(path)}")  # noqa: PTH119 - as above
             asked.sendall(len(request).to_bytes(4, "big") + request)
             length = int.from_bytes(_read(asked, 4), "big")
             answer = _read(asked, length)
