@@ -66,7 +66,12 @@ def test_a_linear_volume_that_a_plan_measures_is_information() -> None:
 
 @pytest.mark.parametrize(
     ("layout", "devices"),
-    [("lvm linear 3", 3), ("lvm linear on 2 raid5 3x64K", 2), ("lvm linear on raid5 3x64K", 1), ("lvm stripe 3x256K", 1)],
+    [
+        ("lvm linear 3", 3),
+        ("lvm linear on 2 raid5 3x64K", 2),
+        ("lvm linear on raid5 3x64K", 1),
+        ("lvm stripe 3x256K", 1),
+    ],
 )
 def test_a_volume_that_a_plan_made_is_judged_by_its_layout_where_only_root_reads_the_table(
     layout: str, devices: int
