@@ -33,8 +33,10 @@ export default function NodeRoute() {
       )}
       nodeId={nodeId}
       runs={<LastRuns nodeId={nodeId} />}
-      scratch={({ cluster_id, role }) =>
-        role !== "gateway" && <ScratchSets clusterId={cluster_id} nodeId={nodeId} />
+      scratch={({ cluster_id, role, state }) =>
+        role !== "gateway" && (
+          <ScratchSets clusterId={cluster_id} isSilent={state === "silent"} nodeId={nodeId} />
+        )
       }
       status={({ cluster_id }) => (
         <>

@@ -131,6 +131,14 @@ it("says why a set is not cleaned and what to do, and what changed since it was 
   expect(set.getByRole("button", { name: "Disable bays" })).toBeInTheDocument();
 });
 
+it("claims no present state for the sets of a silent node", async () => {
+  announce(SET);
+  server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, state: "silent" })));
+  openDashboard("/nodes/4");
+  const set = within(await screen.findByRole("region", { name: "Scratch set bays" }));
+  expect(set.getByText("clean when last announced")).toBeInTheDocument();
+});
+
 it("retries the failed cleaning of a set that is not clean", async () => {
   const retried: string[] = [];
   announce({ ...SET, state: "dirty", reason: "stays mounted: process 7 (bash)", failed_cleaning_run_id: 31 });

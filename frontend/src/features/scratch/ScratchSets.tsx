@@ -22,14 +22,25 @@ import { PERMISSIONS, remedyOf, STATES } from "./words";
 const EnableDialog = lazy(() => import("./EnableDialog"));
 const ADOPT = "sudo iotide-agent scratch adopt wwn-0x5000c500a1b2c3d4";
 
-export function ScratchSets({ clusterId, nodeId }: { clusterId: number; nodeId: number }) {
+interface ScratchSetsProps {
+  readonly clusterId: number;
+  readonly nodeId: number;
+  /** The node no longer answers, so the states may be of the past. */
+  readonly isSilent: boolean;
+}
+
+export function ScratchSets({ clusterId, nodeId, isSilent }: ScratchSetsProps) {
   const isOwn = useOrigin(clusterId) === "own";
   const sets = useQuery({ ...scratchSetsQuery(nodeId), enabled: isOwn });
   if (sets.error && !sets.data) return <ErrorNotice error={sets.error} onRetry={sets.refetch} />;
   if (!isOwn || !sets.data) return null;
   return (
     <Fold isOpenAtFirst={sets.data.length > 0} summary={summaryOf(sets.data)} title={t`Scratch sets`}>
-      {sets.data.length === 0 ? <NoSets /> : sets.data.map((set) => <OneSet key={set.id} set={set} />)}
+      {sets.data.length === 0 ? (
+        <NoSets />
+      ) : (
+        sets.data.map((set) => <OneSet isSilent={isSilent} key={set.id} set={set} />)
+      )}
     </Fold>
   );
 }
@@ -53,7 +64,7 @@ function NoSets() {
   );
 }
 
-function OneSet({ set }: { set: ScratchSet }) {
+function OneSet({ set, isSilent }: { set: ScratchSet; isSilent: boolean }) {
   const [state, permission] = [STATES[set.state], PERMISSIONS[set.permission]];
   return (
     <Stack component="section" gap="xs" mb="md" aria-label={t`Scratch set ${set.name}`}>
@@ -62,8 +73,8 @@ function OneSet({ set }: { set: ScratchSet }) {
           <Title order={3} size="h5">
             {set.name}
           </Title>
-          <Badge color={state.color} miw="max-content">
-            {state.word}
+          <Badge color={isSilent ? "gray" : state.color} miw="max-content">
+            {isSilent ? t`${state.word} when last announced` : state.word}
           </Badge>
           <Badge color={permission.color} miw="max-content" variant="outline">
             {permission.word}

@@ -25,7 +25,7 @@ export function ScratchVariants({ preview }: { preview: ScratchPreview }) {
           t`Variant`,
           t`Stride / stripe width`,
           t`Size`,
-          ...(isFilled ? [t`Filled`] : []),
+          ...(isFilled ? [t`Written by fills`] : []),
           t`Time to make`,
         ]}
         label={t`Variants on scratch disks`}
