@@ -6,6 +6,7 @@ from typing import Final
 
 from iotide_server.advice.scene import MountedTarget, SceneCell
 from iotide_wire.facts import Facts
+from iotide_wire.scratch_vocabulary import LAYOUT_FACT
 
 _BACKING: Final = "backing."
 _PARTS_ALONE: Final = 4
@@ -25,9 +26,10 @@ def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
 def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], tuple[str, str]]) -> list[MountedTarget]:
     """Return targets on nodes, and what backs them, as the newest run that loaded only this target saw them.
 
-    With several targets, facts name others only where they differ, so a missing fact is ambiguous.
+    With several targets, facts name others only where they differ, so a missing fact is ambiguous. A target of scratch
+    disks is another site for each variant that a plan made there.
     """
-    found: dict[tuple[str, str], MountedTarget] = {}
+    found: dict[tuple[str, str, str], MountedTarget] = {}
     below: dict[tuple[str, str], MountedTarget] = {}
     for cell in cells:
         if len(cell.targets) == 1:
@@ -35,8 +37,10 @@ def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], tuple
                 place = cell.targets[0], node
                 mount_point, device = mounted.get(place, ("", ""))
                 own = {name: value for name, value in facts.items() if not name.startswith(_BACKING)}
-                newest = cell.run_ids[-1:]
-                found.setdefault(place, MountedTarget(*place, mount_point, device, own, newest))
+                newest, variant = cell.run_ids[-1:], cell.variant if LAYOUT_FACT in facts else ""
+                named = f"{place[0]} ({variant})" if variant else place[0]
+                site = MountedTarget(named, node, mount_point, device, own, newest)
+                found.setdefault((*place, variant), site)
                 for site in _backing(facts, newest):
                     below.setdefault((site.target, site.node), site)
     return [*found.values(), *below.values()]

@@ -3,7 +3,7 @@ from dataclasses import replace
 from factories.advised import places, site
 
 from iotide_server.advice.registry import RULES, advise
-from iotide_server.advice.scene import SceneCell
+from iotide_server.advice.scene import Scene, SceneCell
 from iotide_server.advice.sites import facts_by_node, sites_of
 from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import KIB
@@ -60,3 +60,15 @@ def test_the_first_of_several_cells_represents_a_target_and_targets_loaded_toget
     cells = [ran(("a", "b"), 9), ran(("a",), 8, md__level="raid5"), ran(("a",), 7)]
     (only,) = sites_of(cells, {})
     assert (only.target, only.run_ids) == ("a", (8,))
+
+
+def test_each_variant_of_scratch_disks_is_judged_by_its_own_facts() -> None:
+    layouts = ["raid5 3x64K", "lvm linear on 2 raid5 3x64K", "raid5 3x64K"]
+    cells = [
+        replace(ran(("bays",), 7, scratch__layout=layout, lvm__name="iotide-scratch"), variant=f"{layout} / xfs")
+        for layout in layouts
+    ]
+    report = advise(Scene(sites_of(cells, {}), []))
+    linear = next(entry for entry in report.advice if entry.code == "linear_volume")
+    assert linear.subjects == ["bays (lvm linear on 2 raid5 3x64K / xfs) on n1"]
+    assert report.places == 2
