@@ -125,7 +125,8 @@ def test_files_of_all_tasks_are_declared(place: Place) -> None:
 
 
 def test_program_on_one_node_has_no_table_of_ranks(place: Place) -> None:
-    for workload in (IOR, MDTEST):
+    workloads: list[Workload[Any]] = [IOR, MDTEST]
+    for workload in workloads:
         for step in steps_of(workload, workload.options_type(), place):
             assert not any("RankPerformance" in word for word in step.argv)
 
