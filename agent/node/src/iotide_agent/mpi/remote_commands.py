@@ -1,0 +1,197 @@
+"""Commands that MPI launchers and IOzone give to their remote shell, read without a shell."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Final, NamedTuple
+
+MOST_WORDS: Final = 1024
+MOST_BYTES: Final = 32_768
+
+_HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}")
+_SKIPPED: Final = frozenset({"-n", "-x"})
+"""Options of a remote shell: without standard input, without X11."""
+_PLAIN: Final = re.compile(r"[ -~]*")
+_REFUSED: Final = frozenset("$`&|<>\\~#*?{}")
+"""A shell would expand, redirect or separate at these, or glob; no recorded form has one in its last statement."""
+_PROFILE: Final = "test ! -r ./.profile || . ./.profile"
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]+=[^\s;()`&|<>\"']*|export [A-Za-z_]+")
+_URI_HOSTS: Final = re.compile(r"tcp6?://([^:]+):")
+
+
+class Refusal(StrEnum):
+    """Reasons to start nothing, as counted in the records of a run."""
+
+    SIZE = "size"
+    CHARACTER = "character"
+    HOST = "host"
+    QUOTES = "quotes"
+    STATEMENT = "statement"
+    PROGRAM = "program"
+    CONTROL_ADDRESS = "control_address"
+    DAEMON = "daemon"
+    BUSY = "busy"
+    STEP = "step"
+
+
+class StartRefusedError(Exception):
+    def __init__(self, refusal: Refusal, reason: str) -> None:
+        super().__init__(reason)
+        self.refusal = refusal
+
+
+class RemoteCommand(NamedTuple):
+    host: str
+    argv: tuple[str, ...]
+
+
+class Allowance(NamedTuple):
+    """Remote parts that a member starts.
+
+    Attributes:
+        programs: Absolute paths, from agent.toml of this node.
+        head_names: Addresses and host names of the head; a remote part connects to no other.
+    """
+
+    programs: tuple[str, ...]
+    head_names: tuple[str, ...]
+
+    def check(self, argv: Sequence[str]) -> None:
+        """Raise StartRefusedError unless the part is allowed here and connects to the head only."""
+        kind = _kind(argv)
+        if kind.is_daemon(argv):
+            reason = f"{argv[0]} would leave its session; start the launcher with --leave-session-attached"
+            raise StartRefusedError(Refusal.DAEMON, reason)
+        for program in kind.programs(argv):
+            if program not in {_plain_path(allowed) for allowed in self.programs}:
+                reason = f"{program} is not in `programs` of [mpi] in agent.toml of this node; allowed: "
+                raise StartRefusedError(Refusal.PROGRAM, reason + (", ".join(self.programs) or "none"))
+        addresses = kind.control_addresses(argv)
+        if not addresses or not set(addresses) <= set(self.head_names):
+            reason = f"{argv[0]} would connect to {', '.join(addresses) or 'an unknown address'}, not to the head: "
+            raise StartRefusedError(Refusal.CONTROL_ADDRESS, reason + ", ".join(self.head_names))
+
+    def lingers(self, argv: Sequence[str]) -> bool:
+        """Return true for a part that leaves a child and ends at once, as IOzone's client does."""
+        return _kind(argv).lingers
+
+
+def read_remote_command(words: Sequence[str]) -> RemoteCommand:
+    """Return the host and the command of a remote shell's arguments; raise StartRefusedError.
+
+    The arguments have one of five recorded forms, or only quoting and assignments around them that no shell needs.
+    """
+    if len(words) > MOST_WORDS or sum(len(word) + 1 for word in words) > MOST_BYTES:
+        raise StartRefusedError(Refusal.SIZE, f"more than {MOST_WORDS} words or {MOST_BYTES} bytes")
+    if not all(_PLAIN.fullmatch(word) for word in words):
+        raise StartRefusedError(Refusal.CHARACTER, "a word has a control character, or one outside ASCII")
+    waiting = [*words]
+    host = next(iter(_without_options(waiting)), "")
+    if not _HOST.fullmatch(host):
+        raise StartRefusedError(Refusal.HOST, f"{host[:80]!r} is not a host name or an IPv4 address")
+    waiting.remove(host)
+    *before, last = _statements(" ".join(_without_options(waiting)).strip())
+    for statement in before:
+        if statement != _PROFILE and not _ASSIGNMENT.fullmatch(statement):
+            raise StartRefusedError(Refusal.STATEMENT, f"unknown statement {statement[:80]!r} before the command")
+    refused = _REFUSED.intersection(last)
+    if refused:
+        raise StartRefusedError(Refusal.CHARACTER, f"the command has {' '.join(sorted(refused))}")
+    argv = tuple(_split(last))
+    if not argv or not argv[0].startswith("/"):
+        named = argv[0][:80] if argv else ""
+        reason = f"the command starts with {named!r}, not with the path of a program; name the launcher by its path"
+        raise StartRefusedError(Refusal.PROGRAM, reason)
+    return RemoteCommand(host, (_plain_path(argv[0]), *argv[1:]))
+
+
+class _Kind(NamedTuple):
+    control_addresses: Callable[[Sequence[str]], list[str]]
+    lingers: bool = False
+    daemon_word: str = ""
+    started: str = ""
+
+    def is_daemon(self, argv: Sequence[str]) -> bool:
+        return bool(self.daemon_word) and self.daemon_word in argv
+
+    def programs(self, argv: Sequence[str]) -> list[str]:
+        """Return the paths of the part and of what its arguments make it start."""
+        further = (word for word in argv[1:] if self.started and PurePosixPath(word).name == self.started)
+        return [argv[0], *map(_plain_path, further)]
+
+
+def _kind(argv: Sequence[str]) -> _Kind:
+    kind = _KINDS.get(PurePosixPath(argv[0]).name)
+    if kind is None:
+        reason = f"{argv[0]} is none of {', '.join(_KINDS)}"
+        raise StartRefusedError(Refusal.PROGRAM, reason)
+    return kind
+
+
+def _after(option: str) -> Callable[[Sequence[str]], list[str]]:
+    return lambda argv: [value for word, value in zip(argv, argv[1:], strict=False) if word == option]
+
+
+def _hydra(argv: Sequence[str]) -> list[str]:
+    return [value.rpartition(":")[0] for value in _after("--control-port")(argv)]
+
+
+def _uri(parameter: str) -> Callable[[Sequence[str]], list[str]]:
+    def hosts(argv: Sequence[str]) -> list[str]:
+        # An address without the form of one stays whole and so is not the head's.
+        return [
+            host
+            for value in _after(parameter)(argv)
+            for group in (_URI_HOSTS.findall(value) or [value])
+            for host in group.split(",")
+        ]
+
+    return hosts
+
+
+_KINDS: Final = {
+    "hydra_pmi_proxy": _Kind(_hydra),
+    "hydra_bstrap_proxy": _Kind(_after("--upstream-host"), started="hydra_pmi_proxy"),
+    "orted": _Kind(_uri("orte_hnp_uri"), daemon_word="--daemonize"),
+    "prted": _Kind(_uri("prte_hnp_uri"), daemon_word="--daemonize"),
+    "iozone": _Kind(_after("-+c"), lingers=True),
+}
+
+
+def _without_options(words: list[str]) -> list[str]:
+    """Return the words without a remote shell's options at their start."""
+    return words[next((at for at, word in enumerate(words) if word not in _SKIPPED), len(words)) :]
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Yield the statements of a list in parentheses, or of one without them."""
+    if text.startswith("("):
+        if not text.endswith(")"):
+            raise StartRefusedError(Refusal.STATEMENT, "a parenthesis is not closed")
+        text = text[1:-1]
+    quote, begin = "", 0
+    for at, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "()":
+            raise StartRefusedError(Refusal.STATEMENT, "a parenthesis inside the command")
+        elif letter == ";":
+            yield text[begin:at].strip()
+            begin = at + 1
+    yield text[begin:].strip()
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise StartRefusedError(Refusal.QUOTES, f"a quote is not closed: {error}") from error
+
+
+def _plain_path(path: str) -> str:
+    """Return the path without doubled slashes, as Intel MPI writes them."""
+    return re.sub("/{2,}", "/", path)
