@@ -79,22 +79,7 @@ class Groups:
     def _start(self, step: StepCard, before_done: str, ordinal: int, start_at: float) -> None:
         load = Load(step, before_done, ordinal, self._surroundings, start_at)
         self._loads.append(load)
-        self._loop.watch(load.starting, lambda: self._take_start(load))
-        self._loop.watch(load.pidfd, lambda: self._take_end(load))
-        for capture in (load.stdout, load.stderr):
-            self._watch_output(capture)
-
-    def _watch_output(self, capture: Capture) -> None:
-        def drain() -> None:
-            capture.drain()
-            if not capture.open:
-                self._loop.ignore(capture.fileno())
-
-        self._loop.watch(capture.fileno(), drain)
-
-    def _take_start(self, load: Load) -> None:
-        if load.learn_start():
-            self._loop.ignore(load.starting)
+        load.watch(self._loop, lambda: self._take_end(load))
 
     def _check_loads(self) -> None:
         for load in self._loads:
@@ -119,8 +104,7 @@ class Groups:
             )
         finally:
             for load in self._loads:
-                for descriptor in (load.starting, load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
-                    self._loop.ignore(descriptor)
+                load.unwatch(self._loop)
                 self.records.append(load.close() | self.sampler.descriptors.record(load.step))
                 self._captures += (load.stdout, load.stderr)
             self._loads = []

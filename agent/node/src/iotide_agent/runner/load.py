@@ -3,13 +3,15 @@
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import StepCard, output_name
+from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.memory import bound_load
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.users import Ids, become
@@ -105,14 +107,31 @@ class Load:
             self.start_failure = f"{self.step.argv[0]} cannot be started: {failure.decode(errors='replace')}"
         return not said or bool(failure)
 
-    def reap(self) -> bool:
+    def watch(self, loop: Loop, take_end: Callable[[], None]) -> None:
+        """Follow start and output in the loop, which calls `take_end` when the process has ended."""
+
+        def learn_start() -> None:
+            if self.learn_start():
+                loop.ignore(self.starting)
+
+        loop.watch(self.starting, learn_start)
+        loop.watch(self.pidfd, take_end)
+        for capture in (self.stdout, self.stderr):
+            loop.watch(capture.fileno(), partial(_drain, loop, capture))
+
+    def unwatch(self, loop: Loop) -> None:
+        for descriptor in (self.starting, self.pidfd, self.stdout.fileno(), self.stderr.fileno()):
+            loop.ignore(descriptor)
+
+    def reap(self, *, kills_group: bool = True) -> bool:
         """If the process has ended, kill the rest of its group, read status and usage, and return true."""
         if self.ended:
             return True
         if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             return False
         # The group's number cannot be reused while the zombie exists.
-        processes.send_group(signal.SIGKILL, self.pid)
+        if kills_group:
+            processes.send_group(signal.SIGKILL, self.pid)
         _, status, usage = os.wait4(self.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         self._record |= {
@@ -131,6 +150,11 @@ class Load:
         limits = (self.step.stall_seconds, self.step.complained_stall_seconds if self.stderr.total_bytes else None)
         return min((limit for limit in limits if limit is not None), default=None)
 
+    @property
+    def end(self) -> dict[str, Any]:
+        """Return `exit_status` or `signal`, and `failure` if the command did not start; JSON-ready."""
+        return {name: self._record[name] for name in ("exit_status", "signal")} | {"failure": self.start_failure}
+
     def succeeded(self) -> bool:
         return self.ended and self._record["exit_status"] == 0
 
@@ -145,6 +169,12 @@ class Load:
             | self._record
             | {"stdout_left_out_bytes": self.stdout.left_out_bytes, "stderr_left_out_bytes": self.stderr.left_out_bytes}
         )
+
+
+def _drain(loop: Loop, capture: Capture) -> None:
+    capture.drain()
+    if not capture.open:
+        loop.ignore(capture.fileno())
 
 
 def _stdin(step: StepCard, sockets: Sockets) -> int:

@@ -13,8 +13,7 @@ class Loop:
     def __init__(self) -> None:
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[], None]] = {}
-        self._tick: Callable[[], float] | None = None
-        self._tick_at = 0.0
+        self._ticks: dict[object, tuple[Callable[[], float], float]] = {}
 
     def watch(self, descriptor: int, handler: Callable[[], None], events: int = select.POLLIN) -> None:
         self._handlers[descriptor] = handler
@@ -24,19 +23,23 @@ class Loop:
         if self._handlers.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
-    def every(self, tick: Callable[[], float] | None) -> None:
-        """Call `tick` now, then at each time of CLOCK_BOOTTIME that it returns; None ends it."""
-        self._tick = tick
-        self._tick_at = boottime() if tick else 0.0
+    def every(self, tick: Callable[[], float] | None, owner: object = None) -> None:
+        """Call `tick` now, then at each time of CLOCK_BOOTTIME that it returns; None ends it. Each owner has one."""
+        if tick is None:
+            self._ticks.pop(owner, None)
+        else:
+            self._ticks[owner] = (tick, boottime())
 
     def turn(self, until: float) -> None:
         """Sleep until an event, or a time of CLOCK_BOOTTIME, which may be infinity."""
-        if self._tick:
-            until = min(until, self._tick_at)
+        until = min([until, *(at for _, at in self._ticks.values())])
         wait_seconds = min(max(0.0, until - boottime()), _LONGEST_SECONDS)
         for descriptor, _ in self._poll.poll(wait_seconds * 1000):
             handler = self._handlers.get(descriptor)
             if handler:
                 handler()
-        if self._tick and boottime() >= self._tick_at:
-            self._tick_at = self._tick()
+        for owner, (tick, at) in [*self._ticks.items()]:
+            if boottime() >= at:
+                again_at = tick()
+                if owner in self._ticks:
+                    self._ticks[owner] = (tick, again_at)

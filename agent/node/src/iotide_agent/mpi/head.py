@@ -1,0 +1,258 @@
+"""Head of a gang: connects to the members, forwards its launcher's requests, and ends the run with the first loss."""
+
+import os
+import socket
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from iotide_agent.mpi import REMOTE_START
+from iotide_agent.mpi.channel import BEAT_SECONDS, Channel, Words
+from iotide_agent.mpi.desk import Caller, Desk
+from iotide_agent.mpi.greeting import GreetingError
+from iotide_agent.mpi.meeting import Meeting
+from iotide_agent.mpi.remote_commands import StartRefusedError, read_remote_command
+from iotide_agent.runner import processes
+from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.processes import boottime
+from iotide_agent.runner.users import Ids
+
+EARLY_SECONDS: Final = 2.0
+"""A launcher that runs on for longer after the end of a part has not noticed it."""
+LEAVING_SECONDS: Final = 5.0
+"""Longest wait for the members' last message of a step."""
+_RETRY_SECONDS: Final = 0.2
+_MOST_SHEBANG_BYTES: Final = 127
+"""Linux before 5.1 cuts longer first lines of a script."""
+_KILLED: Final = 128
+_OWN_PARTS: Final = frozenset({"hydra_pmi_proxy", "hydra_bstrap_pr"})
+"""Names in /proc. Without them Hydra runs on, because its ranks hold their control connection open."""
+
+
+class MemberAddress(NamedTuple):
+    """Where a member listens; `address` is also its name for the launcher."""
+
+    node: str
+    address: str
+    port: int
+
+
+class Head:
+    """Start channels of the head, and its end rules.
+
+    Attributes:
+        refused: Number of refused start requests by reason.
+        left_over: By node, the processes that outlived their part or a step.
+    """
+
+    def __init__(
+        self, loop: Loop, members: Sequence[MemberAddress], token: str, scratch: Path, run_as: Ids = ()
+    ) -> None:
+        self._loop = loop
+        self._token = token
+        self._links = [_Link(member) for member in members]
+        self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
+        self._next_part = 0
+        self._step = 0
+        self._first_end: tuple[float, str] | None = None
+        self._lost: RunEndedError | None = None
+        self.refused: dict[str, int] = {}
+        self.left_over: dict[str, int] = {}
+        self.desk = Desk(loop, scratch / "remote-start.socket", run_as, self._ask, self._leave)
+
+    def gather(self, until: float, check: Callable[[], None]) -> None:
+        """Connect to all members; raise RunEndedError if one does not answer until then."""
+        while any(link.channel is None for link in self._links):
+            check()
+            for link in self._links:
+                if link.channel is None and link.meeting is None and boottime() >= link.again_at:
+                    self._meet(link)
+            if boottime() >= until:
+                raise self._unreachable(next(link for link in self._links if link.channel is None))
+            self._loop.turn(min(until, boottime() + _RETRY_SECONDS))
+
+    def begin_step(self, step: int) -> None:
+        self._step = step
+        self._first_end = None
+
+    def watch_launcher(self, pid: int) -> None:
+        """Follow the part that the launcher starts on its own node without a remote shell."""
+        own: dict[int, int] = {}
+
+        def look() -> float:
+            if not own:
+                found = processes.descendants(pid)
+                own.update({stat.pid: stat.start_ticks for stat in found if stat.name in _OWN_PARTS})
+            elif self._first_end is None and not all(processes.is_alive(*one) for one in own.items()):
+                self._first_end = (boottime(), "the part on the node of the launcher ended")
+            return boottime() + BEAT_SECONDS
+
+        self._loop.every(look, self)
+
+    def check(self) -> None:
+        """Raise RunEndedError if the launcher must end; for the runner's own check while the launcher runs."""
+        if self._lost is not None:
+            raise self._lost
+        for link in self._links:
+            if link.channel is not None and link.channel.lost is not None:
+                reason = f"the start channel to node {link.member.node} ended: {link.channel.lost}"
+                raise RunEndedError("failed", "member_lost", reason)
+        if self._first_end is not None and boottime() - self._first_end[0] >= EARLY_SECONDS:
+            raise RunEndedError("failed", "part_ended", f"{self._first_end[1]}, but the launcher ran on")
+
+    def end_step(self, check: Callable[[], None]) -> None:
+        """Have the members end what is left after the launcher, and wait until nothing lives there.
+
+        Raise RunEndedError if a member is lost.
+        """
+        self._loop.every(None, self)
+        for link in self._links:
+            link.is_done = False
+            link.say(kind="over", step=self._step)
+        until = boottime() + LEAVING_SECONDS
+        while waiting := {link.member.node for link in self._links if not link.is_done}:
+            check()
+            self._first_end = None
+            self.check()
+            if boottime() >= until:
+                reason = f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:g} s"
+                raise RunEndedError("failed", "member_lost", reason)
+            self._loop.turn(until)
+        for _, caller, _ in self._by_part.values():
+            if caller is not None:
+                self.desk.dismiss(caller)
+        self._by_part = {}
+
+    def close(self) -> None:
+        """Close all channels: the order to kill for members that still run something."""
+        self._loop.every(None, self)
+        self.desk.close()
+        for link in self._links:
+            if link.meeting is not None:
+                link.meeting.close()
+            if link.channel is not None:
+                link.channel.close()
+
+    @property
+    def longest_silence_seconds(self) -> float:
+        return max((link.channel.longest_silence_seconds for link in self._links if link.channel), default=0.0)
+
+    def _meet(self, link: "_Link") -> None:
+        def done(connection: socket.socket, sending: bytes, receiving: bytes) -> None:
+            link.meeting = None
+            link.channel = Channel(self._loop, connection, sending, receiving, lambda words: self._take(link, words))
+
+        def failed(error: OSError | GreetingError) -> None:
+            link.meeting, link.problem = None, str(error)
+            link.again_at = boottime() + _RETRY_SECONDS
+
+        link.meeting = Meeting(self._loop, (link.member.address, link.member.port), self._token, done, failed)
+        link.meeting.begin()
+
+    def _unreachable(self, link: "_Link") -> RunEndedError:
+        member = link.member
+        reason = (
+            f"node {member.node} does not answer at {member.address} port {member.port}: {link.problem}; allow TCP from "
+            f"this node in its firewall, or correct data_address in its agent.toml"
+        )
+        return RunEndedError("failed", "member_unreachable", reason)
+
+    def _ask(self, caller: Caller, words: list[str]) -> None:
+        try:
+            host = read_remote_command(words).host
+        except StartRefusedError as error:
+            self._refuse(caller, error.refusal, str(error))
+            return
+        link = next((link for link in self._links if host in {link.member.address, link.member.node}), None)
+        if link is None or link.channel is None:
+            self._refuse(caller, "host", f"{host} is no member of this run")
+            return
+        number = caller.number = self._next_part
+        self._next_part += 1
+        self._by_part[number] = (link, caller, False)
+        link.say(kind="start", step=self._step, part=number, words=words)
+
+    def _refuse(self, caller: Caller, refusal: str, reason: str) -> None:
+        self.refused[refusal] = self.refused.get(refusal, 0) + 1
+        caller.refuse(reason)
+        self.desk.dismiss(caller)
+        self._lost = self._lost or RunEndedError("failed", "start_refused", f"the launcher's request: {reason}")
+
+    def _leave(self, caller: Caller) -> None:
+        """End the remote part of a remote-start program that was ended."""
+        if caller.number is not None and caller.number in self._by_part:
+            link, _, lingers = self._by_part[caller.number]
+            self._by_part[caller.number] = (link, None, lingers)
+            link.say(kind="stop", part=caller.number)
+
+    def _take(self, link: "_Link", words: Words) -> None:
+        kind, number = words.get("kind"), words.get("part")
+        if kind == "left":
+            self.left_over[link.member.node] = words["left_over"]
+            link.is_done = True
+        if number not in self._by_part:
+            return
+        owner, caller, lingers = self._by_part[number]
+        if owner is not link:
+            return
+        match kind:
+            case "started":
+                self._by_part[number] = (link, caller, words["lingers"])
+            case "refused":
+                del self._by_part[number]
+                reason = f"node {link.member.node}: {words['reason']}"
+                if caller is not None:
+                    self._refuse(caller, words["refusal"], reason)
+            case "ended":
+                del self._by_part[number]
+                self._end(link, caller, words, lingers=lingers)
+            case _:
+                return
+
+    def _end(self, link: "_Link", caller: Caller | None, words: Words, *, lingers: bool) -> None:
+        killed_by, status = words["signal"], words["exit_status"]
+        self.left_over[link.member.node] = words["left_over"]
+        if caller is not None:
+            caller.exit(_KILLED + killed_by if killed_by is not None else status or 0)
+            self.desk.dismiss(caller)
+        if not lingers and self._first_end is None:
+            how = f"was ended by signal {killed_by}" if killed_by is not None else f"ended with status {status}"
+            because = f" ({words['failure']})" if words.get("failure") else ""
+            self._first_end = (boottime(), f"the part on node {link.member.node} {how}{because}")
+
+
+class _Link:
+    """One member and the channel to it."""
+
+    def __init__(self, member: MemberAddress) -> None:
+        self.member = member
+        self.meeting: Meeting | None = None
+        self.channel: Channel | None = None
+        self.again_at = 0.0
+        self.problem = "no answer"
+        self.is_done = False
+
+    def say(self, **words: Any) -> None:  # noqa: ANN401 - JSON
+        if self.channel is not None:
+            self.channel.send(words)
+
+
+def write_remote_start(scratch: Path, run_as: Ids) -> Path:
+    """Write the program that stands in for ssh into the load's own scratch directory and return its path.
+
+    A launcher takes only one word for it, and the agent's interpreter must start it without site-packages. Raise
+    RunEndedError if the path of the interpreter is too long for the first line of a script.
+    """
+    first = f"#!{sys.executable} -IS\n"
+    if len(os.fsencode(first)) > _MOST_SHEBANG_BYTES or " " in sys.executable:
+        reason = f"the path of the agent's Python, {sys.executable}, is too long or has spaces; install it elsewhere"
+        raise RunEndedError("declined", "no_remote_start", reason)
+    path = scratch / "remote-start"
+    path.write_text(first + REMOTE_START.read_text(encoding="utf-8"), encoding="utf-8")
+    path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    if run_as and os.geteuid() == 0:
+        os.chown(path, run_as[0], run_as[1])
+    return path
