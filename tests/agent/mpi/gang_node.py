@@ -15,7 +15,7 @@ if __name__ == "__main__":
     sys.path += sys.argv[2:]
 
 from iotide_agent.mpi.head import Head, MemberAddress, write_remote_start
-from iotide_agent.mpi.launchers import Launch, LauncherKind, PortRange, command_of, settings_of
+from iotide_agent.mpi.launchers import OWN_PART, Launch, LauncherKind, PortRange, command_of, settings_of
 from iotide_agent.mpi.member import Gathering, Member
 from iotide_agent.mpi.remote_commands import Allowance
 from iotide_agent.mpi.remote_start import SOCKET
@@ -102,7 +102,7 @@ def be_head(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, An
         around,
         partial(Sampler, directory / "curve.jsonl", ()),
         check=head.check,
-        note=lambda loads: head.watch_launcher(loads[0].pid),
+        note=lambda loads: head.watch_launcher(loads[0].pid, OWN_PART.get(launch.kind, "")),
     )
     ending: dict[str, Any] = {"code": None}
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.mpi import REMOTE_START
-from iotide_agent.mpi.channel import BEAT_SECONDS, Channel, Words
+from iotide_agent.mpi.channel import Channel, Words
 from iotide_agent.mpi.desk import Caller, Desk
 from iotide_agent.mpi.greeting import GreetingError
 from iotide_agent.mpi.meeting import Meeting
@@ -20,16 +20,16 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.users import Ids
 
-EARLY_SECONDS: Final = 2.0
+EARLY_SECONDS: Final = 1.5
 """A launcher that runs on for longer after the end of a part has not noticed it."""
 LEAVING_SECONDS: Final = 5.0
 """Longest wait for the members' last message of a step."""
 _RETRY_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 0.1
+_OWN_PART_SECONDS: Final = 0.5
 _MOST_SHEBANG_BYTES: Final = 127
 """Linux before 5.1 cuts longer first lines of a script."""
 _KILLED: Final = 128
-_OWN_PARTS: Final = frozenset({"hydra_pmi_proxy", "hydra_bstrap_pr"})
-"""Names in /proc. Without them Hydra runs on, because its ranks hold their control connection open."""
 
 
 class MemberAddress(NamedTuple):
@@ -58,7 +58,9 @@ class Head:
         self._next_part = 0
         self._step = 0
         self._first_end: tuple[float, str] | None = None
+        self._first_start: float | None = None
         self._lost: RunEndedError | None = None
+        self._own_part: int | None = None
         self.refused: dict[str, int] = {}
         self.left_over: dict[str, int] = {}
         self.desk = Desk(loop, scratch / "remote-start.socket", run_as, self._ask, self._leave)
@@ -76,21 +78,52 @@ class Head:
 
     def begin_step(self, step: int) -> None:
         self._step = step
-        self._first_end = None
+        self._first_end = self._first_start = None
 
-    def watch_launcher(self, pid: int) -> None:
-        """Follow the part that the launcher starts on its own node without a remote shell."""
-        own: dict[int, int] = {}
+    def watch_launcher(self, pid: int, own_part: str) -> None:
+        """Follow the part with this name that the launcher starts on its own node without a remote shell.
+
+        Hydra does not notice its end, because the ranks hold their control connection open. Empty for none.
+        """
 
         def look() -> float:
-            if not own:
-                found = processes.descendants(pid)
-                own.update({stat.pid: stat.start_ticks for stat in found if stat.name in _OWN_PARTS})
-            elif self._first_end is None and not all(processes.is_alive(*one) for one in own.items()):
-                self._first_end = (boottime(), "the part on the node of the launcher ended")
-            return boottime() + BEAT_SECONDS
+            part = next((stat for stat in processes.descendants(pid) if stat.name == own_part), None)
+            if part is not None or self._is_late():
+                self._loop.every(None, self)
+                self._watch_own_part(None if part is None else part.pid)
+            return boottime() + _LOOK_SECONDS
 
-        self._loop.every(look, self)
+        if own_part:
+            self._loop.every(look, self)
+
+    def _is_late(self) -> bool:
+        """Check that remote parts run, so that the launcher's own must have started and ended again."""
+        return self._first_start is not None and boottime() - self._first_start >= _OWN_PART_SECONDS
+
+    def _watch_own_part(self, pid: int | None) -> None:
+        def end() -> None:
+            self._forget_own_part()
+            self._note_end("the part on the node of the launcher ended")
+
+        try:
+            self._own_part = None if pid is None else os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._own_part = None
+        if self._own_part is None:
+            end()
+        else:
+            self._loop.watch(self._own_part, end)
+
+    def _forget_own_part(self) -> None:
+        self._loop.every(None, self)
+        if self._own_part is not None:
+            self._loop.ignore(self._own_part)
+            os.close(self._own_part)
+            self._own_part = None
+
+    def _note_end(self, what: str) -> None:
+        if self._first_end is None:
+            self._first_end = (boottime(), what)
 
     def check(self) -> None:
         """Raise RunEndedError if the launcher must end; for the runner's own check while the launcher runs."""
@@ -108,7 +141,7 @@ class Head:
 
         Raise RunEndedError if a member is lost.
         """
-        self._loop.every(None, self)
+        self._forget_own_part()
         for link in self._links:
             link.is_done = False
             link.say(kind="over", step=self._step)
@@ -128,7 +161,7 @@ class Head:
 
     def close(self) -> None:
         """Close all channels: the order to kill for members that still run something."""
-        self._loop.every(None, self)
+        self._forget_own_part()
         self.desk.close()
         for link in self._links:
             if link.meeting is not None:
@@ -200,6 +233,7 @@ class Head:
             return
         match kind:
             case "started":
+                self._first_start = self._first_start or boottime()
                 self._by_part[number] = (link, caller, words["lingers"])
             case "refused":
                 del self._by_part[number]
@@ -218,10 +252,10 @@ class Head:
         if caller is not None:
             caller.exit(_KILLED + killed_by if killed_by is not None else status or 0)
             self.desk.dismiss(caller)
-        if not lingers and self._first_end is None:
+        if not lingers:
             how = f"was ended by signal {killed_by}" if killed_by is not None else f"ended with status {status}"
             because = f" ({words['failure']})" if words.get("failure") else ""
-            self._first_end = (boottime(), f"the part on node {link.member.node} {how}{because}")
+            self._note_end(f"the part on node {link.member.node} {how}{because}")
 
 
 class _Link:

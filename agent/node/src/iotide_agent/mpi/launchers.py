@@ -21,6 +21,8 @@ REMOTE_PARTS: Final = {
     LauncherKind.INTEL: ("hydra_bstrap_proxy", "hydra_pmi_proxy"),
 }
 """Programs that each launcher starts on the other nodes."""
+OWN_PART: Final = {LauncherKind.MPICH: "hydra_pmi_proxy", LauncherKind.INTEL: "hydra_bstrap_pr"}
+"""Name in /proc of the part that a launcher starts on its own node; Open MPI's launcher starts ranks itself."""
 
 LAUNCHER_PORTS: Final = 20
 """Of the port range, for launcher and remote parts; Open MPI opens ten of its own at once. The ranks get the rest."""

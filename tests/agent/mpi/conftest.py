@@ -1,0 +1,25 @@
+"""Fixtures of gangs: a compiled MPI program and two nodes."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from agent.mpi.gang_rig import SCRIPTS, Gang
+
+SOURCE = Path(__file__).with_name("writes_by_rank.c")
+
+
+@pytest.fixture(scope="session")
+def writes_by_rank(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the path of the MPI program, compiled by the MPICH of the tests."""
+    program = tmp_path_factory.mktemp("mpi") / "writes_by_rank"
+    subprocess.run([SCRIPTS / "mpicc", "-O2", "-o", program, SOURCE], check=True)
+    return str(program)
+
+
+@pytest.fixture
+def gang(tmp_path: Path) -> Iterator[Gang]:
+    made = Gang(tmp_path)
+    yield made
+    made.close()
