@@ -1,0 +1,348 @@
+"""Start channel on real sockets: only the head with the token starts anything, and strangers disturb nothing."""
+
+import os
+import socket
+import struct
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iotide_agent.mpi import channel as channels
+from iotide_agent.mpi import gate as gates
+from iotide_agent.mpi import greeting
+from iotide_agent.mpi.channel import Channel
+from iotide_agent.mpi.frames import FrameError, Frames, framed
+from iotide_agent.mpi.greeting import Nonces
+from iotide_agent.mpi.head import Head, MemberAddress
+from iotide_agent.mpi.member import MOST_PARTS, Gathering, Member
+from iotide_agent.mpi.remote_commands import Allowance
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import StepCard
+from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.load import Load, Surroundings
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.sockets import Sockets
+
+TOKEN, OTHER = "a1" * 16, "b2" * 16
+HEAD = "127.0.0.1"
+LIMIT_SECONDS = 10.0
+
+
+class Site:
+    """A member with one allowed program, in this process; the head's end is driven by the same loop."""
+
+    def __init__(self, base: Path) -> None:
+        self.loop = Loop()
+        self.program = base / "hydra_pmi_proxy"
+        self.program.write_text(f"#!{sys.executable} -IS\nimport time\ntime.sleep(100)\n")
+        self.program.chmod(0o700)
+        (base / "out").mkdir()
+        around = Surroundings(base, base / "out", 1024, 5.0, (), {"PATH": os.defpath}, Sockets())
+        self.member = Member(self.loop, Gathering(HEAD, TOKEN, Allowance((str(self.program),), (HEAD,))))
+        self.port = self.member.gate.port
+        self.heard: list[dict[str, Any]] = []
+
+        def start(argv: Sequence[str]) -> Load:
+            return Load(StepCard("mpi", tuple(argv), "none", ()), "none", len(self.member.loads), around, 0.0)
+
+        self.start = start
+        self.connections: list[socket.socket] = []
+        self.head: Head | None = None
+
+    def turn(self, is_so: Callable[[], object]) -> None:
+        """Run the loop until the condition is true."""
+        until = processes.boottime() + LIMIT_SECONDS
+        while not is_so():
+            assert processes.boottime() < until
+            self.loop.turn(processes.boottime() + 0.01)
+
+    def connect(self, said: bytes = b"") -> socket.socket:
+        connection = socket.create_connection((HEAD, self.port))
+        self.connections.append(connection)
+        if said:
+            connection.sendall(said)
+        return connection
+
+    def gathered(self, base: Path, token: str = TOKEN) -> Head:
+        self.head = Head(self.loop, [MemberAddress("n2", HEAD, self.port)], token, base)
+        self.head.gather(processes.boottime() + LIMIT_SECONDS, lambda: None)
+        return self.head
+
+    def channel(self) -> Channel:
+        """Return the head's end of an established channel."""
+        connection = self.connect()
+        nonces = self.answer(connection)
+        self.turn(lambda: self.member.gate.channel)
+        keys = greeting.keys(TOKEN, nonces)
+        greeting.check_welcome(TOKEN, nonces, connection.recv(greeting.PROOF_BYTES))
+        return Channel(self.loop, connection, keys.from_head, keys.from_member, self._hear)
+
+    def answer(self, connection: socket.socket, token: str = TOKEN) -> Nonces:
+        """Answer the member's challenge as a head with this token does."""
+        self.turn(lambda: len(self.member.gate._pending) > 0)
+        nonce = greeting.challenged(connection.recv(greeting.CHALLENGE_BYTES))
+        nonces = Nonces(nonce, os.urandom(greeting.NONCE_BYTES))
+        connection.sendall(greeting.answer(token, nonces))
+        return nonces
+
+    def ask(self, channel: Channel, *words: str, part: int = 0, step: int = 0) -> dict[str, Any]:
+        """Return the answer to a start request."""
+        before = len(self.heard)
+        channel.send({"kind": "start", "step": step, "part": part, "words": ["n2", *words]})
+        self.turn(lambda: len(self.heard) > before)
+        return self.heard[before]
+
+    def proxy(self, address: str = HEAD) -> tuple[str, ...]:
+        return (f'"{self.program}"', "--control-port", f"{address}:46000")
+
+    def close(self) -> None:
+        for part in [*self.member._parts.values()]:
+            os.killpg(part.load.pid, 9)
+            self.turn(part.load.reap)
+        for load in self.member.loads:
+            load.unwatch(self.loop)
+            load.close()
+        if self.head is not None:
+            self.head.close()
+        self.member.close()
+        for connection in self.connections:
+            connection.close()
+
+    def _hear(self, words: Any) -> None:
+        self.heard.append(dict(words))
+
+
+def is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    # A member kills all descendants of its own process, which is that of all tests here.
+    monkeypatch.setattr(processes, "descendants", lambda _: [])
+    made = Site(tmp_path)
+    made.member.begin_step(0, made.start)
+    yield made
+    made.close()
+
+
+def test_the_token_is_on_no_wire(site: Site) -> None:
+    connection = site.connect()
+    site.turn(lambda: site.member.gate._pending)
+    said = connection.recv(greeting.CHALLENGE_BYTES)
+    nonces = Nonces(greeting.challenged(said), os.urandom(greeting.NONCE_BYTES))
+    answer = greeting.answer(TOKEN, nonces)
+    connection.sendall(answer)
+    site.turn(lambda: site.member.gate.channel)
+    said += answer + connection.recv(greeting.PROOF_BYTES)
+    assert bytes.fromhex(TOKEN) not in said
+    assert TOKEN.encode() not in said
+
+
+def test_a_head_with_another_token_is_refused_and_counted(site: Site) -> None:
+    connection = site.connect()
+    site.answer(connection, OTHER)
+    site.turn(lambda: site.member.gate.refused)
+    assert site.member.gate.refused == {"junk": 1}
+    assert is_closed(connection)
+    assert site.ask(site.channel(), *site.proxy())["kind"] == "started"
+
+
+def test_a_recorded_greeting_opens_nothing_later(site: Site) -> None:
+    connection = site.connect()
+    site.turn(lambda: site.member.gate._pending)
+    nonces = Nonces(greeting.challenged(connection.recv(greeting.CHALLENGE_BYTES)), os.urandom(greeting.NONCE_BYTES))
+    recorded = greeting.answer(TOKEN, nonces)
+    site.connect(recorded)
+    site.turn(lambda: site.member.gate.refused)
+    assert site.member.gate.refused == {"junk": 1}
+    assert site.member.gate.channel is None
+
+
+def test_a_second_head_is_refused_and_the_first_one_keeps_its_part(site: Site) -> None:
+    channel = site.channel()
+    assert site.ask(channel, *site.proxy())["kind"] == "started"
+    second = site.connect()
+    site.answer(second)
+    site.turn(lambda: site.member.gate.refused)
+    assert site.member.gate.refused == {"second_head": 1}
+    assert is_closed(second)
+    assert (channel.lost, len(site.member._parts)) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"GET / HTTP/1.0\r\n\r\n" + b"x" * 200,
+        b"\xff" * 4096,
+        struct.pack("!I", 2**32 - 1) + b"x" * 100,
+        b"HYD\0" + bytes(8),
+        b"SSH-2.0-x\r\n",
+        b"",
+    ],
+)
+def test_strangers_who_come_first_neither_keep_the_head_out_nor_end_its_run(
+    site: Site, said: bytes, tmp_path: Path
+) -> None:
+    strangers = [site.connect(said) for _ in range(5)]
+    site.turn(lambda: len(site.member.gate._pending) + sum(site.member.gate.refused.values()) == len(strangers))
+    head = site.gathered(tmp_path)
+    for stranger in strangers:
+        stranger.close()
+    site.turn(lambda: sum(site.member.gate.refused.values()) == len(strangers))
+    head.check()
+    assert not site.member.is_over()
+
+
+def test_an_unfinished_greeting_ends_at_its_deadline(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger = site.connect(b"x" * 30)
+    site.turn(lambda: site.member.gate._pending)
+    now = processes.boottime()
+    monkeypatch.setattr(gates, "boottime", lambda: now + gates.GREETING_SECONDS)
+    site.member.gate._end_silent()
+    assert site.member.gate.refused == {"silent": 1}
+    assert len(stranger.recv(100)) == greeting.CHALLENGE_BYTES
+    assert is_closed(stranger)
+
+
+def test_more_unfinished_greetings_than_the_limit_end_the_oldest(site: Site, tmp_path: Path) -> None:
+    for _ in range(gates.MOST_PENDING + 3):
+        site.connect()
+        site.loop.turn(processes.boottime() + 0.01)
+    site.turn(lambda: site.member.gate.refused)
+    assert site.member.gate.refused == {"crowded": 3}
+    site.gathered(tmp_path)
+    assert site.member.gate.refused == {"crowded": 4}
+
+
+def test_a_head_of_another_token_gets_the_port_and_the_remedy(site: Site, tmp_path: Path) -> None:
+    site.head = Head(site.loop, [MemberAddress("n2", HEAD, site.port)], OTHER, tmp_path)
+    with pytest.raises(RunEndedError, match=f"node n2 does not answer at {HEAD} port {site.port}") as ended:
+        site.head.gather(processes.boottime() + 0.5, lambda: None)
+    assert ended.value.code == "member_unreachable"
+
+
+def test_a_member_that_does_not_know_the_token_is_no_member(tmp_path: Path) -> None:
+    loop = Loop()
+    with socket.create_server((HEAD, 0)) as other:
+        other.setblocking(False)
+        head = Head(loop, [MemberAddress("n2", HEAD, other.getsockname()[1])], TOKEN, tmp_path)
+        accepted: list[socket.socket] = []
+
+        def greet() -> None:
+            connection, _ = other.accept()
+            connection.sendall(greeting.challenge(bytes(greeting.NONCE_BYTES)) + bytes(greeting.PROOF_BYTES))
+            accepted.append(connection)
+
+        loop.watch(other.fileno(), greet)
+        with pytest.raises(RunEndedError, match="does not know the token"):
+            head.gather(processes.boottime() + 0.5, lambda: None)
+        head.close()
+        for connection in accepted:
+            connection.close()
+
+
+def test_another_program_or_another_head_is_refused_and_what_runs_goes_on(site: Site) -> None:
+    channel = site.channel()
+    assert site.ask(channel, *site.proxy(), part=1)["kind"] == "started"
+    for words, refusal in (
+        (("/bin/sh", "-c", "id"), "program"),
+        (site.proxy("10.1.0.9"), "control_address"),
+        ((*site.proxy(), "$(id)"), "statement"),
+        (site.proxy(), "busy"),
+    ):
+        answer = site.ask(channel, *words, part=2)
+        assert (answer["kind"], answer["refusal"]) == ("refused", refusal)
+    assert site.member.refused == {"program": 1, "control_address": 1, "statement": 1, "busy": 1}
+    assert len(site.member._parts) == 1
+
+
+def test_a_request_of_an_ended_step_is_refused_and_one_of_the_next_step_waits_for_it(site: Site) -> None:
+    channel = site.channel()
+    channel.send({"kind": "over", "step": 0})
+    site.turn(site.member.is_over)
+    site.member.end_step(1.0)
+    channel.send({"kind": "start", "step": 1, "part": 7, "words": ["n2", *site.proxy()]})
+    site.turn(lambda: site.member._early)
+    assert site.member._parts == {}, "its caches are still being dropped"
+    site.member.begin_step(1, site.start)
+    site.turn(lambda: any(words["kind"] == "started" for words in site.heard))
+    assert site.ask(channel, *site.proxy(), part=8, step=0)["refusal"] == "step"
+
+
+def test_the_end_of_the_channel_ends_the_run_of_the_member(site: Site) -> None:
+    channel = site.channel()
+    site.ask(channel, *site.proxy())
+    channel.close()
+    site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+    with pytest.raises(RunEndedError, match="closed by the other end") as ended:
+        site.member.is_over()
+    assert ended.value.code == "head_lost"
+
+
+def test_silence_ends_the_channel_at_both_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = site.channel()
+    now = processes.boottime()
+    monkeypatch.setattr(channels, "boottime", lambda: now + channels.SILENCE_SECONDS)
+    channel._beat()
+    assert channel.lost == f"silent for {channels.SILENCE_SECONDS:.0f} s"
+    of_member = site.member.gate.channel
+    assert of_member is not None
+    of_member._beat()
+    assert of_member.lost == channel.lost
+
+
+def test_beats_keep_an_idle_channel_open_and_the_longest_silence_is_kept(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel = site.channel()
+    now = processes.boottime()
+    for seconds in (3.0, 6.0, 9.0):
+        monkeypatch.setattr(channels, "boottime", lambda seconds=seconds: now + seconds)
+        received = channel._received
+        of_member = site.member.gate.channel
+        assert of_member is not None
+        of_member.send({"kind": "beat"})
+        site.turn(lambda received=received: channel._received > received)
+    channel._beat()
+    assert channel.lost is None
+    assert channel.longest_silence_seconds == pytest.approx(3.0, abs=0.1)
+
+
+@pytest.mark.parametrize("frame", [b"x" * 40, b"", bytes(32) + b'{"kind": "over", "step": 0}'])
+def test_a_message_without_its_keyed_hash_ends_the_channel(site: Site, frame: bytes) -> None:
+    channel = site.channel()
+    channel._waiting += framed(frame)
+    channel._flush()
+    site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+    assert site.member.gate.channel is not None
+    assert site.member.gate.channel.lost == "a message that the other end did not send"
+    assert site.member._is_over is False
+
+
+def test_a_repeated_message_ends_the_channel(site: Site) -> None:
+    channel = site.channel()
+    site.ask(channel, *site.proxy())
+    channel._sent -= 1
+    channel.send({"kind": "start", "step": 0, "part": 0, "words": ["n2", *site.proxy()]})
+    site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+    assert len(site.member.loads) == 1
+
+
+def test_frames_are_cut_at_any_byte_and_longer_ones_are_not_read() -> None:
+    frames, stream = Frames(10), framed(b"one") + framed(b"") + framed(b"three")
+    assert [found for byte in stream for found in frames.take(bytes([byte]))] == [b"one", b"", b"three"]
+    with pytest.raises(FrameError, match="the limit is 10"):
+        frames.take(struct.pack("!I", 11))
+
+
+def test_a_member_bounds_the_parts_of_a_step(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide_agent.mpi.member.MOST_PARTS", 0)
+    assert MOST_PARTS > 0
+    assert site.ask(site.channel(), *site.proxy())["refusal"] == "busy"
