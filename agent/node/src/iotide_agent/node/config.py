@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from iotide_agent.node.mpi_config import MpiConfig
 from iotide_agent.node.own_files import why_changeable
 from iotide_wire.base import Name, problem_in
 from iotide_wire.batch import BatchSystem
@@ -156,6 +157,7 @@ class AgentConfig(BaseModel):
         spool_limit_bytes: The node declines orders while unsent results exceed this.
         workloads: By name, a node's settings of a workload, for instance `[workloads.command]`.
         quiet: Limits of an idle node.
+        mpi: For one MPI program over several nodes; None: this node takes no part in one.
         batch: Only for a gateway.
     """
 
@@ -185,11 +187,15 @@ class AgentConfig(BaseModel):
     spool_limit_bytes: Annotated[int, Field(ge=MIB)] = GIB
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)
+    mpi: MpiConfig | None = None
     batch: BatchConfig | None = None
 
     def remount_command_at(self, path: str) -> tuple[str, ...]:
         above = [directory for directory in self.remount_command if PurePosixPath(path).is_relative_to(directory)]
         return self.remount_command[max(above, key=len)] if above else ()
+
+
+_SETTINGS: Final[dict[str, type[BaseModel]]] = {"quiet": QuietLimits, "mpi": MpiConfig, "batch": BatchConfig}
 
 
 def load_config(path: Path | None) -> AgentConfig:
@@ -220,6 +226,6 @@ def parse_config(values: dict[str, Any]) -> AgentConfig:
         field = ".".join(str(part) for part in first["loc"])
         remedy = problem_in(first)
         if first["type"] == "extra_forbidden":
-            settings = QuietLimits if field.startswith("quiet.") else AgentConfig
+            settings = _SETTINGS.get(field.partition(".")[0], AgentConfig) if "." in field else AgentConfig
             remedy = f"unknown setting; the settings are {', '.join(settings.model_fields)}"
         raise ConfigError(field, first["input"], remedy) from error

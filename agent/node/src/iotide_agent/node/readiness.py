@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -18,8 +19,9 @@ from iotide_agent.node.host import disk_problem
 from iotide_agent.node.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.node.inventory import Inventory, take_inventory
 from iotide_agent.node.load_user import LoadUser
+from iotide_agent.node.mpi_config import MOST_STATE_BYTES, SHORT_PATHS
 from iotide_agent.node.own_files import why_exchangeable
-from iotide_agent.node.receiving import data_address, why_not_here
+from iotide_agent.node.receiving import data_address, interface_of, why_not_here
 from iotide_agent.orders.budget import BudgetUnknownError, Ledger
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.runner.caches import DROP_SOCKET
@@ -66,6 +68,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         *_devices(config, inventory.load_user),
         *_budgets(config, inventory),
         _receiving(config),
+        *_mpi(config, inventory.load_user),
         *_metrics(config),
         *_tools(inventory),
     ]
@@ -329,6 +332,45 @@ def _receiving(config: AgentConfig) -> Finding:
         sentence = f"runs cannot listen at {wanted}: {why_not_here(wanted)}"
         remedy = f"set data_address in agent.toml to an address of this node, or to {AUTOMATIC}"
     return Finding(name, State.LIMITED, sentence, remedy)
+
+
+def _mpi(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
+    """Check that this node can be a head and a member, without starting a launcher."""
+    name, mpi = "mpi", config.mpi
+    if mpi is None:
+        return
+    reader, programs = SystemReader(), (mpi.launcher[0], *mpi.programs)
+    unusable = False
+    for program in programs:
+        wanted = CommandWant(("test", "-f", program, "-a", "-x", program), "coreutils", run_as=user.ids)
+        reasons = [*why_exchangeable([program], reader).values(), *why_exchangeable([program], reader, user.ids).values()]
+        if isinstance(reader.read(wanted), Unavailable):
+            who = f"user {user.ids[0]}, who runs the loads" if user.ids else "this user"
+            remedy = "install it, or correct launcher and programs of [mpi] in agent.toml"
+            yield Finding(name, State.MISSING, f"{program} does not exist or cannot be started by {who}", remedy)
+            unusable = True
+        elif reasons:
+            yield _with_remedy(name, State.MISSING, reasons[0])
+            unusable = True
+    if unusable:
+        return
+    address = data_address(config)
+    interface = mpi.interface or (address and interface_of(address))
+    if mpi.interface is not None and mpi.interface not in {known for _, known in socket.if_nameindex()}:
+        remedy = "correct interface of [mpi] in agent.toml"
+        yield Finding(name, State.MISSING, f"this node has no interface {mpi.interface}", remedy)
+    elif config.data_address == LOOPBACK:
+        sentence = "no other node can start a part of a program here: data_address is loopback"
+        yield Finding(name, State.LIMITED, sentence, "set data_address in agent.toml to the address of one interface")
+    elif not interface:
+        remedy = "set interface of [mpi] in agent.toml"
+        yield Finding(name, State.LIMITED, f"the interface of {config.data_address} is unknown", remedy)
+    elif mpi.kind in SHORT_PATHS and len(os.fsencode(config.state_directory)) > MOST_STATE_BYTES:
+        remedy = f"set a state_directory of at most {MOST_STATE_BYTES} bytes in agent.toml"
+        yield Finding(name, State.LIMITED, "Open MPI makes sockets whose paths would be too long", remedy)
+    else:
+        sentence = f"{mpi.kind} by {mpi.launcher[0]}, TCP ports {mpi.ports} on {interface}; allow these from other nodes"
+        yield Finding(name, State.READY, sentence)
 
 
 def _tools(inventory: Inventory) -> Iterator[Finding]:

@@ -1,6 +1,8 @@
 """Address on which this node receives data from other nodes of a run; only agent.toml sets it."""
 
+import fcntl
 import socket
+import struct
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -8,6 +10,7 @@ from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.identity import NotEnrolledError, load_identity
 from iotide_wire.endpoint import AUTOMATIC
 
+_SIOCGIFADDR: Final = 0x8915
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -23,6 +26,19 @@ def why_not_here(address: str) -> str | None:
             trial.bind((address, 0))
         except OSError as error:
             return error.strerror
+    return None
+
+
+def interface_of(address: str) -> str | None:
+    """Return the interface with this IPv4 address as its first one, netdevice(7), or None."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        for _, name in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(asked.fileno(), _SIOCGIFADDR, struct.pack("256s", name.encode()))
+            except OSError:
+                continue  # it has no IPv4 address
+            if socket.inet_ntoa(answer[20:24]) == address:
+                return name
     return None
 
 
