@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from iotide_agent.mpi.launchers import OWN_PART, Launch, LauncherKind, PortRange
 from iotide_agent.mpi.member import Gathering, Member
 from iotide_agent.mpi.remote_commands import Allowance
 from iotide_agent.mpi.remote_start import SOCKET
-from iotide_agent.mpi.steps import run_member_step
+from iotide_agent.mpi.steps import MemberStep, run_member_step
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import RunEndedError
@@ -34,7 +35,7 @@ PATIENCE_SECONDS = 5.0
 PORTS = PortRange(46_000, 46_199)
 
 
-def say(**words: Any) -> None:
+def say(**words: object) -> None:
     print(json.dumps(words), flush=True)  # noqa: T201 - read by the test
 
 
@@ -53,7 +54,7 @@ def surroundings(directory: Path, wanted: dict[str, Any], **more: str) -> Surrou
     return Surroundings(scratch, output, 1024**2, PATIENCE_SECONDS, (), environment, Sockets())
 
 
-def step(argv: Any) -> StepCard:
+def step(argv: Sequence[str]) -> StepCard:
     return StepCard("mpi", tuple(argv), "none", (), signal.SIGKILL)
 
 
@@ -67,14 +68,12 @@ def be_member(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, 
     member = Member(loop, Gathering(wanted["address"], wanted["token"], allowance))
     say(port=member.gate.port)
 
-    def start(argv: Any) -> Load:
+    def start(argv: Sequence[str]) -> Load:
         return Load(step(argv), "none", len(member.loads), around, 0.0)
 
     until = processes.boottime() + LIMIT_SECONDS
     try:
-        records = run_member_step(
-            loop, member, 0, start, until=until, check=check, patience_seconds=PATIENCE_SECONDS
-        )
+        records = run_member_step(loop, member, 0, start, until=until, check=check, patience_seconds=PATIENCE_SECONDS)
         ending: dict[str, Any] = {"code": None, "statuses": [record["exit_status"] for record in records]}
     except RunEndedError as error:
         ending = {"code": error.code, "reason": str(error)}

@@ -24,7 +24,7 @@ HEAD, MEMBER = "127.0.0.1", "127.0.0.2"
 class GangNode:
     """Process of one node."""
 
-    def __init__(self, directory: Path, **wanted: Any) -> None:
+    def __init__(self, directory: Path, **wanted: object) -> None:
         self.directory = directory
         directory.mkdir()
         (directory / "wanted.json").write_text(json.dumps(wanted))
@@ -68,12 +68,18 @@ class Gang:
         self._common = {"token": self.token, "kind": "mpich", "interface": "lo"}
         self._nodes: list[GangNode] = []
 
-    def member(self, **changes: Any) -> GangNode:
-        wanted = {"address": MEMBER, "programs": [PROXY], "head_names": [HEAD], **self._common, **changes}
+    def member(self, **changes: object) -> GangNode:
+        wanted: dict[str, object] = {
+            "address": MEMBER,
+            "programs": [PROXY],
+            "head_names": [HEAD],
+            **self._common,
+            **changes,
+        }
         return self._node("member", **wanted)
 
-    def head(self, port: int, program: Sequence[str], **changes: Any) -> GangNode:
-        wanted = {
+    def head(self, port: int, program: Sequence[str], **changes: object) -> GangNode:
+        wanted: dict[str, object] = {
             "address": HEAD,
             "members": [["n2", MEMBER, port]],
             "launcher": [str(SCRIPTS / "mpiexec.hydra")],
@@ -86,7 +92,7 @@ class Gang:
         for node in self._nodes:
             node.close()
 
-    def _node(self, role: str, **wanted: Any) -> GangNode:
+    def _node(self, role: str, **wanted: object) -> GangNode:
         node = GangNode(self.base / f"{role}-{len(self._nodes)}", role=role, **wanted)
         self._nodes.append(node)
         return node

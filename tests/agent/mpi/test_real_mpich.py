@@ -68,9 +68,7 @@ def test_nothing_lives_three_seconds_after_a_death(
 ) -> None:
     head, member = waiting(gang, writes_by_rank, tmp_path / "shared")
     started = {
-        (stat.pid, stat.start_ticks)
-        for node in (head, member)
-        for stat in processes.descendants(node.process.pid)
+        (stat.pid, stat.start_ticks) for node in (head, member) for stat in processes.descendants(node.process.pid)
     }
     assert len([pid for node in (head, member) for pid in below(node, "writes_by_rank")]) == RANKS
     os.kill(VICTIMS[victim](head, member), signal.SIGKILL)
@@ -99,9 +97,7 @@ def test_the_ranks_of_both_nodes_have_the_environment_of_their_own_node(
         assert not any(variable.startswith((b"USER=", b"SHELL=", b"IOTIDE_AGENT")) for variable in environment)
 
 
-def test_a_proxy_that_this_node_does_not_allow_is_not_started(
-    gang: Gang, writes_by_rank: str, tmp_path: Path
-) -> None:
+def test_a_proxy_that_this_node_does_not_allow_is_not_started(gang: Gang, writes_by_rank: str, tmp_path: Path) -> None:
     member = gang.member(programs=["/opt/mpich/bin/hydra_pmi_proxy"])
     head = gang.head(member.said()["port"], [writes_by_rank, str(tmp_path / "shared"), "2"])
     ending = head.ended()

@@ -41,7 +41,7 @@ def test_each_program_of_a_form_must_be_allowed_on_this_node(form: str) -> None:
     argv = read_remote_command(FORMS[form]["words"]).argv
     for program in FORMS[form]["programs"]:
         others = tuple(one for one in FORMS[form]["programs"] if one != program)
-        with pytest.raises(StartRefusedError, match="agent.toml of this node") as refused:
+        with pytest.raises(StartRefusedError, match=r"agent\.toml of this node") as refused:
             Allowance(others, HEAD_NAMES).check(argv)
         assert refused.value.refusal is Refusal.PROGRAM
 
@@ -141,7 +141,13 @@ def shell_reads(texts: list[str], programs: list[str], directory: Path) -> list[
     prints = "".join(f"{one}() {{ printf '%s\\0' {one} \"$@\"; printf '\\n'; }}\n" for one in programs)
     script = prints + "set -f\n" + "".join(f"( {text} )\n" for text in texts)
     ran = subprocess.run(
-        [shutil.which("bash") or "bash", "--norc"], input=script, text=True, capture_output=True, check=False, cwd=directory, env={"PATH": ""}
+        [shutil.which("bash") or "bash", "--norc"],
+        input=script,
+        text=True,
+        capture_output=True,
+        check=False,
+        cwd=directory,
+        env={"PATH": ""},
     )
     return [line.split("\0")[:-1] for line in ran.stdout.split("\n")[:-1]]
 
@@ -174,6 +180,6 @@ def test_of_10000_mutations_each_is_refused_or_read_as_a_shell_would_read_it(tmp
         texts = [" ".join(words[words.index(read_remote_command(words).host) + 1 :]) for words, _ in found]
         texts = [re.sub(r"^\s*(-[nx]( |$))*", "", text) for text in texts]
         spelled = {name for one in FORMS[form]["programs"] for name in (one, one.replace("/bin/", "/bin//", 1))}
-        assert [
-            [read[0].replace("//", "/"), *read[1:]] for read in shell_reads(texts, sorted(spelled), tmp_path)
-        ] == [argv for _, argv in found]
+        assert [[read[0].replace("//", "/"), *read[1:]] for read in shell_reads(texts, sorted(spelled), tmp_path)] == [
+            argv for _, argv in found
+        ]

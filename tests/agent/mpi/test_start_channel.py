@@ -13,7 +13,7 @@ import pytest
 from iotide_agent.mpi import channel as channels
 from iotide_agent.mpi import gate as gates
 from iotide_agent.mpi import greeting
-from iotide_agent.mpi.channel import Channel
+from iotide_agent.mpi.channel import Channel, Words
 from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.greeting import Nonces
 from iotide_agent.mpi.head import Head, MemberAddress
@@ -111,7 +111,7 @@ class Site:
         for connection in self.connections:
             connection.close()
 
-    def _hear(self, words: Any) -> None:
+    def _hear(self, words: Words) -> None:
         self.heard.append(dict(words))
 
 

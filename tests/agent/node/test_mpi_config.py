@@ -38,7 +38,7 @@ def test_the_shipped_example_is_valid() -> None:
         ({"ports": "46000"}, "mpi.ports", "46000-46199"),
         ({"ports": "46000-46010"}, "mpi.ports", "at least 40 ports"),
         ({"interface": "eth0; id"}, "mpi.interface", "match"),
-        ({"environment": {"TMPDIR": "/tmp"}}, "mpi.environment", "remove TMPDIR"),
+        ({"environment": {"TMPDIR": "/scratch"}}, "mpi.environment", "remove TMPDIR"),
         ({"environment": {"IOTIDE_ATTEMPT": "1"}}, "mpi.environment", "remove IOTIDE_ATTEMPT"),
         ({"environment": {"A B": "1"}}, "mpi.environment.A B.[key]", "match"),
         ({"port": "46000-46199"}, "mpi.port", "the settings are kind, launcher, programs, ports"),
@@ -68,7 +68,7 @@ def test_the_interface_of_an_address_is_found() -> None:
     assert interface_of("192.0.2.254") is None
 
 
-def findings(tmp_path: Path, **changes: Any) -> list[Finding]:
+def findings(tmp_path: Path, **changes: object) -> list[Finding]:
     settings = {"state_directory": str(tmp_path), "run_as": "root" if os.geteuid() == 0 else None}
     return [found for found in readiness.examine(parse_config({**settings, **changes})) if found.name == "mpi"]
 

@@ -188,8 +188,8 @@ class Head:
     def _unreachable(self, link: "_Link") -> RunEndedError:
         member = link.member
         reason = (
-            f"node {member.node} does not answer at {member.address} port {member.port}: {link.problem}; allow TCP from "
-            f"this node in its firewall, or correct data_address in its agent.toml"
+            f"node {member.node} does not answer at {member.address} port {member.port}: {link.problem}; allow TCP "
+            f"from this node in its firewall, or correct data_address in its agent.toml"
         )
         return RunEndedError("failed", "member_unreachable", reason)
 

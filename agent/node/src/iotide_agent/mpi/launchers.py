@@ -27,7 +27,8 @@ OWN_PART: Final = {LauncherKind.MPICH: "hydra_pmi_proxy", LauncherKind.INTEL: "h
 LAUNCHER_PORTS: Final = 20
 """Of the port range, for launcher and remote parts; Open MPI opens ten of its own at once. The ranks get the rest."""
 FEWEST_PORTS: Final = LAUNCHER_PORTS + 20
-MOST_PORT: Final = 65_535
+_FIRST_PORT: Final = 1024
+_LAST_PORT: Final = 65_535
 
 
 class PortRange(NamedTuple):
@@ -51,8 +52,8 @@ def parse_ports(text: str) -> PortRange:
     if not (dash and first.isdecimal() and last.isdecimal()):
         raise ValueError('write two ports, for instance "46000-46199"')
     ports = PortRange(int(first), int(last))
-    if not 1024 <= ports.first <= ports.last <= MOST_PORT or ports.count < FEWEST_PORTS:
-        reason = f"use at least {FEWEST_PORTS} ports between 1024 and {MOST_PORT}, {LAUNCHER_PORTS} for the launcher"
+    if not _FIRST_PORT <= ports.first <= ports.last <= _LAST_PORT or ports.count < FEWEST_PORTS:
+        reason = f"use at least {FEWEST_PORTS} ports between {_FIRST_PORT} and {_LAST_PORT}, {LAUNCHER_PORTS} for the launcher"
         raise ValueError(f"{reason} and one for each task of a node")
     return ports
 
@@ -88,8 +89,8 @@ def command_of(launch: Launch, program: Sequence[str]) -> tuple[str, ...]:
     """Return the launcher's argument list; raise TooFewPortsError."""
     if launch.tasks_per_node > launch.ports.of_ranks().count:
         raise TooFewPortsError(
-            f"{launch.tasks_per_node} tasks per node need a port each, and {LAUNCHER_PORTS} are the launcher's; `ports` "
-            f"of [mpi] in agent.toml has {launch.ports.count}"
+            f"{launch.tasks_per_node} tasks per node need a port each, and {LAUNCHER_PORTS} are the launcher's; "
+            f"`ports` of [mpi] in agent.toml has {launch.ports.count}"
         )
     return (*launch.launcher, *_OPTIONS[launch.kind](launch), *program)
 

@@ -61,8 +61,6 @@ class Meeting:
         wanted = greeting.CHALLENGE_BYTES if self._nonces is None else greeting.PROOF_BYTES
         try:
             data = self._connection.recv(wanted - len(self._said))
-            if not data:
-                raise GreetingError("the connection was closed; does it listen for another run?")
             self._said += data
             if len(self._said) == wanted:
                 self._take(bytes(self._said))
@@ -70,6 +68,9 @@ class Meeting:
             return
         except (OSError, GreetingError) as error:
             self._fail(error)
+            return
+        if not data:
+            self._fail(GreetingError("the connection was closed; does it listen for another run?"))
 
     def _take(self, said: bytes) -> None:
         self._said.clear()

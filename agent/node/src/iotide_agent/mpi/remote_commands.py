@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -131,7 +132,7 @@ def _kind(argv: Sequence[str]) -> _Kind:
 
 
 def _after(option: str) -> Callable[[Sequence[str]], list[str]]:
-    return lambda argv: [value for word, value in zip(argv, argv[1:], strict=False) if word == option]
+    return lambda argv: [value for word, value in pairwise(argv) if word == option]
 
 
 def _hydra(argv: Sequence[str]) -> list[str]:

@@ -28,8 +28,8 @@ def main(words: list[str]) -> int:
     request = "\0".join(words).encode(errors="surrogateescape")
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
-            directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-            asked.connect(f"/proc/self/fd/{directory}/{os.path.basename(path)}")
+            directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # noqa: PTH120 - no Path: start-up time
+            asked.connect(f"/proc/self/fd/{directory}/{os.path.basename(path)}")  # noqa: PTH119 - as above
             asked.sendall(len(request).to_bytes(4, "big") + request)
             length = int.from_bytes(_read(asked, 4), "big")
             answer = _read(asked, length)

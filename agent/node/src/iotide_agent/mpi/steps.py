@@ -1,33 +1,39 @@
 """One step of a gang on a member: from the end of its own preparation to the head's word that the step ended."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from iotide_agent.mpi.member import Member
 from iotide_agent.runner.load import Load
 from iotide_agent.runner.loop import Loop
 
 
-def run_member_step(
-    loop: Loop,
-    member: Member,
-    step: int,
-    start: Callable[[Sequence[str]], Load],
-    *,
-    until: float,
-    check: Callable[[], None],
-    patience_seconds: float,
-) -> list[dict[str, Any]]:
+class MemberStep(NamedTuple):
+    """Step in which this node starts parts for the head.
+
+    Attributes:
+        number: From 0, the same on head and members.
+        start: Starts a part as a load.
+        until: Time of CLOCK_BOOTTIME at which `check` is called at the latest.
+        patience_seconds: Time for a killed process to disappear before it counts as stuck.
+    """
+
+    number: int
+    start: Callable[[Sequence[str]], Load]
+    until: float
+    patience_seconds: float
+
+
+def run_member_step(loop: Loop, member: Member, step: MemberStep, check: Callable[[], None]) -> list[dict[str, Any]]:
     """Start what the head asks for until it ends the step; return the records of all parts.
 
-    `check` is called at the latest at `until` of CLOCK_BOOTTIME. Raise RunEndedError, with all processes ended, from
-    `check` or for a lost head.
+    Raise RunEndedError, with all processes ended, from `check` or for a lost head.
     """
-    member.begin_step(step, start)
+    member.begin_step(step.number, step.start)
     try:
         while not member.is_over():
             check()
-            loop.turn(until)
+            loop.turn(step.until)
     finally:
-        member.end_step(patience_seconds)
+        member.end_step(step.patience_seconds)
     return [load.close() for load in member.ended]

@@ -343,7 +343,10 @@ def _mpi(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
     unusable = False
     for program in programs:
         wanted = CommandWant(("test", "-f", program, "-a", "-x", program), "coreutils", run_as=user.ids)
-        reasons = [*why_exchangeable([program], reader).values(), *why_exchangeable([program], reader, user.ids).values()]
+        reasons = [
+            *why_exchangeable([program], reader).values(),
+            *why_exchangeable([program], reader, user.ids).values(),
+        ]
         if isinstance(reader.read(wanted), Unavailable):
             who = f"user {user.ids[0]}, who runs the loads" if user.ids else "this user"
             remedy = "install it, or correct launcher and programs of [mpi] in agent.toml"
@@ -369,7 +372,9 @@ def _mpi(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
         remedy = f"set a state_directory of at most {MOST_STATE_BYTES} bytes in agent.toml"
         yield Finding(name, State.LIMITED, "Open MPI makes sockets whose paths would be too long", remedy)
     else:
-        sentence = f"{mpi.kind} by {mpi.launcher[0]}, TCP ports {mpi.ports} on {interface}; allow these from other nodes"
+        sentence = (
+            f"{mpi.kind} by {mpi.launcher[0]}, TCP ports {mpi.ports} on {interface}; allow these from other nodes"
+        )
         yield Finding(name, State.READY, sentence)
 
 

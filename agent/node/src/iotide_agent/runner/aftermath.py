@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from iotide_agent.runner import processes
-from iotide_agent.runner.card import Card, read_card
+from iotide_agent.runner.card import ATTEMPT, Card, read_card
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.hand import HandFailedError, HandHungError, HandLimits, Hands
@@ -105,10 +105,17 @@ def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bo
 
 
 def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
-    """Return the order's processes, by its lock, which a child may have closed, and by session."""
+    """Return the order's processes: by its lock, which a child may have closed, by session, and by its attempt."""
     holders = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat is not None]
     of_loads = processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
-    return list({stat.pid: stat for stat in (*holders, *of_loads, *unkilled(directory))}.values())
+    of_attempt = _of_attempt(read_card(directory))
+    return list({stat.pid: stat for stat in (*holders, *of_loads, *of_attempt, *unkilled(directory))}.values())
+
+
+def _of_attempt(card: Card) -> list[processes.Stat]:
+    if not card.attempt:
+        return []
+    return processes.with_variable(f"{ATTEMPT}={card.attempt}", {os.getuid(), *card.run_as[:1]})
 
 
 def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:

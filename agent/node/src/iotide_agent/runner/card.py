@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner.files import read_json, replace_file
 
+ATTEMPT: Final = "IOTIDE_ATTEMPT"
+"""Environment variable by which the aftermath finds processes that left session and lock, also on other nodes."""
 _SAFE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -54,6 +56,7 @@ class Card(NamedTuple):
             unreachable.
         listen_address, sockets: Address for another node of the run to connect to, and number of UDP sockets.
         run_as: User, group and all groups for targets and loads; empty for the agent's user.
+        attempt: For one program over several nodes: `ID-FENCE`, the same on all of them, in the environment of loads.
         memory_limit_bytes: Memory limit of each process of a load, from the node's memory; 0 in cards of older agents.
     """
 
@@ -76,6 +79,7 @@ class Card(NamedTuple):
     sockets: int = 0
     memory_limit_bytes: int = 0
     run_as: tuple[int, ...] = ()
+    attempt: str = ""
 
 
 class StepCard(NamedTuple):

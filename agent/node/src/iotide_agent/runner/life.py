@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import clean_up_after, lock_order
 from iotide_agent.runner.caches import prepare_caches
-from iotide_agent.runner.card import Go, StepCard, read_card, read_go
+from iotide_agent.runner.card import ATTEMPT, Go, StepCard, read_card, read_go
 from iotide_agent.runner.direct_use import Cached, cached, evict
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
@@ -210,6 +210,7 @@ class Runner:
         scratch, output = self._directory / "scratch", self._directory / "out"
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
+        environment |= {ATTEMPT: card.attempt} if card.attempt else {}
         surroundings = Surroundings(
             scratch,
             output,

@@ -160,6 +160,21 @@ def holders(file: Path) -> list[int]:
     return [pid for pid in all_pids() if pid != os.getpid() and _holds(pid, name, lock)]
 
 
+def with_variable(assignment: str, users: Collection[int]) -> list[Stat]:
+    """Return other living processes of these users that were started with `NAME=value` in their environment.
+
+    It finds what closed its files and left its session. Those in state D are left out, because reading the memory of
+    a process that hangs on storage could hang, too.
+    """
+    wanted = assignment.encode()
+    found = []
+    for pid in all_pids():
+        stat = stat_of(pid) if pid != os.getpid() and _real_user(pid) in users else None
+        if stat is not None and stat.state not in "ZXD" and wanted in _environment(pid).split(b"\0"):
+            found.append(stat)
+    return found
+
+
 def open_names(pid: int) -> list[bytes]:
     names = []
     with suppress(OSError):
@@ -275,12 +290,15 @@ def _lock_name(file: Path) -> bytes | None:
 
 def _is_trusted(pid: int) -> bool:
     """Check by the real user id, which a process cannot choose, that root or this user started it."""
+    return _real_user(pid) in {0, os.getuid()}
+
+
+def _real_user(pid: int) -> int | None:
     try:
         status = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return False
-    real = next((line.split()[1] for line in status.splitlines() if line.startswith("Uid:")), "")
-    return real in {"0", str(os.getuid())}
+        return None
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("Uid:")), None)
 
 
 def _names_used(pid: int) -> Iterator[bytes]:
@@ -307,5 +325,12 @@ def _wait_channel(pid: int) -> str:
 def _command_line(pid: int) -> bytes:
     try:
         return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
         return b""
