@@ -73,7 +73,7 @@ def be_member(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, 
 
     until = processes.boottime() + LIMIT_SECONDS
     try:
-        records = run_member_step(loop, member, 0, start, until=until, check=check, patience_seconds=PATIENCE_SECONDS)
+        records = run_member_step(loop, member, MemberStep(0, start, until, PATIENCE_SECONDS), check)
         ending: dict[str, Any] = {"code": None, "statuses": [record["exit_status"] for record in records]}
     except RunEndedError as error:
         ending = {"code": error.code, "reason": str(error)}

@@ -1,4 +1,4 @@
-"""What launchers ask of their remote shell: five recorded forms, and what is not exactly one of them."""
+"""Commands for a remote shell: five recorded forms, and everything that is not exactly one of them."""
 
 import json
 import random

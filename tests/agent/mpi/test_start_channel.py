@@ -78,7 +78,7 @@ class Site:
         self.turn(lambda: self.member.gate.channel)
         keys = greeting.keys(TOKEN, nonces)
         greeting.check_welcome(TOKEN, nonces, connection.recv(greeting.PROOF_BYTES))
-        return Channel(self.loop, connection, keys.from_head, keys.from_member, self._hear)
+        return Channel(self.loop, connection, keys.from_head, keys.from_member, self._take)
 
     def answer(self, connection: socket.socket, token: str = TOKEN) -> Nonces:
         """Answer the member's challenge as a head with this token does."""
@@ -111,7 +111,7 @@ class Site:
         for connection in self.connections:
             connection.close()
 
-    def _hear(self, words: Words) -> None:
+    def _take(self, words: Words) -> None:
         self.heard.append(dict(words))
 
 
@@ -290,15 +290,15 @@ def test_silence_ends_the_channel_at_both_ends(site: Site, monkeypatch: pytest.M
     channel = site.channel()
     now = processes.boottime()
     monkeypatch.setattr(channels, "boottime", lambda: now + channels.SILENCE_SECONDS)
-    channel._beat()
+    channel._send_heartbeat()
     assert channel.lost == f"silent for {channels.SILENCE_SECONDS:.0f} s"
     of_member = site.member.gate.channel
     assert of_member is not None
-    of_member._beat()
+    of_member._send_heartbeat()
     assert of_member.lost == channel.lost
 
 
-def test_beats_keep_an_idle_channel_open_and_the_longest_silence_is_kept(
+def test_heartbeats_keep_an_idle_channel_open_and_the_longest_silence_is_kept(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     channel = site.channel()
@@ -308,9 +308,9 @@ def test_beats_keep_an_idle_channel_open_and_the_longest_silence_is_kept(
         received = channel._received
         of_member = site.member.gate.channel
         assert of_member is not None
-        of_member.send({"kind": "beat"})
+        of_member.send({"kind": "heartbeat"})
         site.turn(lambda received=received: channel._received > received)
-    channel._beat()
+    channel._send_heartbeat()
     assert channel.lost is None
     assert channel.longest_silence_seconds == pytest.approx(3.0, abs=0.1)
 

@@ -9,4 +9,4 @@ from pathlib import Path
 from typing import Final
 
 REMOTE_START: Final = Path(__file__).with_name("remote_start.py")
-"""Source of the program that stands in for a remote shell."""
+"""Source of the program in the place of a remote shell."""

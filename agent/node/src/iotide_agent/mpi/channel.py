@@ -1,4 +1,4 @@
-"""Start channel between the runners of two nodes: messages, each with a keyed hash, and beats."""
+"""Start channel between the runners of two nodes: messages with keyed hashes, and heartbeats."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 
-BEAT_SECONDS: Final = 1.0
+HEARTBEAT_SECONDS: Final = 1.0
 SILENCE_SECONDS: Final = 5.0
 """Without a message for this long, the other node counts as lost."""
 _READ_BYTES: Final = 65_536
@@ -29,7 +29,7 @@ class Channel:
 
     Attributes:
         lost: Why it ended, or None while it is open. Nothing opens it again.
-        longest_silence_seconds: Longest time without a message so far; more than two beats tell of a cut network.
+        longest_silence_seconds: Longest time without a message so far; more than two heartbeats mean a cut network.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Channel:
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         loop.watch(connection.fileno(), self._on_event)
-        loop.every(self._beat, self)
+        loop.every(self._send_heartbeat, self)
 
     def send(self, words: Words) -> None:
         """Send a message as soon as the connection takes it; nothing on a lost channel."""
@@ -73,13 +73,13 @@ class Channel:
         self._loop.ignore(self._connection.fileno())
         self._connection.close()
 
-    def _beat(self) -> float:
+    def _send_heartbeat(self) -> float:
         silent_seconds = boottime() - self._heard_at
         self.longest_silence_seconds = max(self.longest_silence_seconds, silent_seconds)
         if silent_seconds >= SILENCE_SECONDS:
             self.close(f"silent for {silent_seconds:.0f} s")
-        self.send({"kind": "beat"})
-        return boottime() + BEAT_SECONDS
+        self.send({"kind": "heartbeat"})
+        return boottime() + HEARTBEAT_SECONDS
 
     def _on_event(self) -> None:
         self._flush()
@@ -110,7 +110,7 @@ class Channel:
         self.longest_silence_seconds = max(self.longest_silence_seconds, now - self._heard_at)
         self._heard_at = now
         words = json.loads(body)
-        if words["kind"] != "beat":
+        if words["kind"] != "heartbeat":
             self._take(words)
 
     def _flush(self) -> None:

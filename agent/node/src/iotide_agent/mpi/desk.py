@@ -110,9 +110,9 @@ class Desk:
         connection.setblocking(False)
         caller = Caller(connection)
         self._callers[connection.fileno()] = caller
-        self._loop.watch(connection.fileno(), lambda: self._hear(caller))
+        self._loop.watch(connection.fileno(), lambda: self._receive(caller))
 
-    def _hear(self, caller: Caller) -> None:
+    def _receive(self, caller: Caller) -> None:
         try:
             data = caller.connection.recv(_READ_BYTES)
             requests = caller.frames.take(data)

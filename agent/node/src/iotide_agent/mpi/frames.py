@@ -1,4 +1,4 @@
-"""Messages on a stream: a length of four bytes, then so many bytes; longer ones are not read."""
+"""Messages on a stream: a length of four bytes, then the message, up to a limit."""
 
 import struct
 from typing import Final

@@ -65,11 +65,11 @@ class Gate:
         if len(self._pending) >= MOST_PENDING:
             self._refuse(next(iter(self._pending.values())), "crowded")
         self._pending[connection.fileno()] = pending
-        self._loop.watch(connection.fileno(), lambda: self._hear(pending))
+        self._loop.watch(connection.fileno(), lambda: self._receive(pending))
         if not pending.challenge():
             self._refuse(pending, "left")
 
-    def _hear(self, pending: "_Pending") -> None:
+    def _receive(self, pending: "_Pending") -> None:
         try:
             if not pending.receive():
                 self._refuse(pending, "left")

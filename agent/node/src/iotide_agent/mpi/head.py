@@ -275,7 +275,7 @@ class _Link:
 
 
 def write_remote_start(scratch: Path, run_as: Ids) -> Path:
-    """Write the program that stands in for ssh into the load's own scratch directory and return its path.
+    """Write the program in the place of ssh into the load's own scratch directory and return its path.
 
     A launcher takes only one word for it, and the agent's interpreter must start it without site-packages. Raise
     RunEndedError if the path of the interpreter is too long for the first line of a script.

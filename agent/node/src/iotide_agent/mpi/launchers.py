@@ -53,8 +53,8 @@ def parse_ports(text: str) -> PortRange:
         raise ValueError('write two ports, for instance "46000-46199"')
     ports = PortRange(int(first), int(last))
     if not _FIRST_PORT <= ports.first <= ports.last <= _LAST_PORT or ports.count < FEWEST_PORTS:
-        reason = f"use at least {FEWEST_PORTS} ports between {_FIRST_PORT} and {_LAST_PORT}, {LAUNCHER_PORTS} for the launcher"
-        raise ValueError(f"{reason} and one for each task of a node")
+        reason = f"use at least {FEWEST_PORTS} ports between {_FIRST_PORT} and {_LAST_PORT}"
+        raise ValueError(f"{reason}, {LAUNCHER_PORTS} for the launcher and one for each task of a node")
     return ports
 
 
@@ -64,7 +64,7 @@ class Launch(NamedTuple):
     Attributes:
         launcher: Start of the command line, from agent.toml of the head.
         hosts: Addresses of the nodes; the head's own is the first.
-        remote_start: Path of the program that stands in for ssh.
+        remote_start: Path of the program in the place of ssh.
         interface: Of this node's data address; empty if unknown.
     """
 

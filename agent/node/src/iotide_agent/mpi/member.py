@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 class Gathering(NamedTuple):
-    """What a member knows before its head connects."""
+    """Values that a member needs before its head connects."""
 
     address: str
     token: str

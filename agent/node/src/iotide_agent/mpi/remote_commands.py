@@ -126,7 +126,7 @@ class _Kind(NamedTuple):
 def _kind(argv: Sequence[str]) -> _Kind:
     kind = _KINDS.get(PurePosixPath(argv[0]).name)
     if kind is None:
-        reason = f"{argv[0]} is none of {', '.join(_KINDS)}"
+        reason = f"{argv[0]} is not among {', '.join(_KINDS)}"
         raise StartRefusedError(Refusal.PROGRAM, reason)
     return kind
 

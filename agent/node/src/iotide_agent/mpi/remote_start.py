@@ -1,4 +1,4 @@
-"""Stands in for ssh: asks the runner of this node to start the command on another node of the run.
+"""Program in the place of ssh: asks the runner of this node to start the command on another node of the run.
 
 A launcher starts it with a host and a command, as it would start ssh. It exits with the status of the remote part.
 Runs as a file of its own with `python -I -S`, and needs nothing else of iotide.
@@ -15,7 +15,7 @@ ENDED = 0
 REFUSED = 1
 """First byte of the answer; then the exit status, or the reason as text."""
 _FAILED = 255
-"""As ssh: the remote part was not started, or nobody knows its end."""
+"""As ssh: the remote part was not started, or its end is unknown."""
 
 
 def main(words: list[str]) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from iotide_agent.runner.files import read_json, replace_file
 
 ATTEMPT: Final = "IOTIDE_ATTEMPT"
-"""Environment variable by which the aftermath finds processes that left session and lock, also on other nodes."""
+"""Environment variable of loads. The aftermath also finds processes by it, after they left session and lock."""
 _SAFE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
