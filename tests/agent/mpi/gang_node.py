@@ -49,6 +49,7 @@ def surroundings(directory: Path, wanted: dict[str, Any], **more: str) -> Surrou
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
         **settings_of(LauncherKind(wanted["kind"]), wanted["interface"], PORTS),
+        **wanted.get("environment", {}),
         **more,
     }
     return Surroundings(scratch, output, 1024**2, PATIENCE_SECONDS, (), environment, Sockets())

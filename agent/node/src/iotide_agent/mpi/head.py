@@ -59,6 +59,7 @@ class Head:
         self._step = 0
         self._first_end: tuple[float, str] | None = None
         self._first_start: float | None = None
+        self._failure: str | None = None
         self._lost: RunEndedError | None = None
         self._own_part: int | None = None
         self.refused: dict[str, int] = {}
@@ -78,7 +79,9 @@ class Head:
 
     def begin_step(self, step: int) -> None:
         self._step = step
-        self._first_end = self._first_start = None
+        self._first_end = self._first_start = self._failure = None
+        for link in self._links:
+            link.is_done = False
 
     def watch_launcher(self, pid: int, own_part: str) -> None:
         """Follow the part with this name that the launcher starts on its own node without a remote shell.
@@ -130,20 +133,20 @@ class Head:
         if self._lost is not None:
             raise self._lost
         for link in self._links:
-            if link.channel is not None and link.channel.lost is not None:
+            # A member may leave once it has ended its part of the last step.
+            if link.channel is not None and link.channel.lost is not None and not link.is_done:
                 reason = f"the start channel to node {link.member.node} ended: {link.channel.lost}"
                 raise RunEndedError("failed", "member_lost", reason)
         if self._first_end is not None and boottime() - self._first_end[0] >= EARLY_SECONDS:
             raise RunEndedError("failed", "part_ended", f"{self._first_end[1]}, but the launcher ran on")
 
     def end_step(self, check: Callable[[], None]) -> None:
-        """Have the members end what is left after the launcher, and wait until nothing lives there.
+        """Have the members end what is left after a launcher with status 0, and wait until nothing lives there.
 
-        Raise RunEndedError if a member is lost.
+        Raise RunEndedError if a member is lost, or if a part failed: Open MPI 5 ends with status 0 after some kills.
         """
         self._forget_own_part()
         for link in self._links:
-            link.is_done = False
             link.say(kind="over", step=self._step)
         until = boottime() + LEAVING_SECONDS
         while waiting := {link.member.node for link in self._links if not link.is_done}:
@@ -158,6 +161,9 @@ class Head:
             if caller is not None:
                 self.desk.dismiss(caller)
         self._by_part = {}
+        if self._failure is not None:
+            reason = f"{self._failure}, but the launcher ended with status 0"
+            raise RunEndedError("failed", "part_ended", reason)
 
     def close(self) -> None:
         """Close all channels: the order to kill for members that still run something."""
@@ -220,6 +226,7 @@ class Head:
             link, _, lingers = self._by_part[caller.number]
             self._by_part[caller.number] = (link, None, lingers)
             link.say(kind="stop", part=caller.number)
+            self._failure = self._failure or f"the remote-start program of node {link.member.node} was ended"
 
     def _take(self, link: "_Link", words: Words) -> None:
         kind, number = words.get("kind"), words.get("part")
@@ -255,7 +262,10 @@ class Head:
         if not lingers:
             how = f"was ended by signal {killed_by}" if killed_by is not None else f"ended with status {status}"
             because = f" ({words['failure']})" if words.get("failure") else ""
-            self._note_end(f"the part on node {link.member.node} {how}{because}")
+            what = f"the part on node {link.member.node} {how}{because}"
+            self._note_end(what)
+            if killed_by is not None or status != 0:
+                self._failure = self._failure or what
 
 
 class _Link:
