@@ -59,7 +59,7 @@ class Job:
 
     def __init__(self, base: Path, all_hosts: list[Host], mpi: Mpi, number: int, *, waits: bool) -> None:
         self.mpi = mpi
-        self.attempt = f"{number}-{random.getrandbits(48)}"  # noqa: S311 - a name
+        self.attempt = f"{number}-{random.getrandbits(48)}"
         self.file = base / f"shared-{number}"
         self.directory = base / str(number)
         head, *members = all_hosts
@@ -167,12 +167,10 @@ def run_killed(job: Job, victim: str, source: random.Random, tally: Tally) -> No
         node.kill()
     processes.send(signal.SIGKILL, [stat.pid for stat in job.all_alive()])
     endings = job.endings()
-    if left:
+    is_success = endings[0] is not None and (endings[0]["code"], endings[0]["status"]) == (None, 0)
+    tally.unreported += killed is not None and is_success
+    if left or (killed is not None and is_success):
         show(job, f"victim={victim} left={left} endings={endings}")
-    elif killed is not None and any(one is not None and one["code"] is None for one in endings[:1]):
-        if (endings[0] or {}).get("status") == 0:
-            tally.unreported += 1
-            show(job, f"victim={victim} endings={endings}")
     job.file.unlink(missing_ok=True)
 
 

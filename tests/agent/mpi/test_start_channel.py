@@ -1,6 +1,7 @@
 """Start channel on real sockets: only the head with the token starts anything, and strangers disturb nothing."""
 
 import os
+import signal
 import socket
 import struct
 import sys
@@ -13,12 +14,16 @@ import pytest
 from iotide_agent.mpi import channel as channels
 from iotide_agent.mpi import gate as gates
 from iotide_agent.mpi import greeting
+from iotide_agent.mpi import head as heads
+from iotide_agent.mpi import member as members
 from iotide_agent.mpi.channel import Channel, Words
+from iotide_agent.mpi.desk import Caller
 from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.greeting import Nonces
 from iotide_agent.mpi.head import Head, MemberAddress
 from iotide_agent.mpi.member import MOST_PARTS, Gathering, Member
 from iotide_agent.mpi.remote_commands import Allowance
+from iotide_agent.mpi.remote_start import ENDED
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import RunEndedError
@@ -100,7 +105,7 @@ class Site:
 
     def close(self) -> None:
         for part in [*self.member._parts.values()]:
-            os.killpg(part.load.pid, 9)
+            os.killpg(part.load.pid, signal.SIGKILL)
             self.turn(part.load.reap)
         for load in self.member.loads:
             load.unwatch(self.loop)
@@ -340,6 +345,82 @@ def test_frames_are_cut_at_any_byte_and_longer_ones_are_not_read() -> None:
     assert [found for byte in stream for found in frames.take(bytes([byte]))] == [b"one", b"", b"three"]
     with pytest.raises(FrameError, match="the limit is 10"):
         frames.take(struct.pack("!I", 11))
+
+
+def test_a_head_that_does_not_connect_ends_the_run_with_the_remedy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not site.member.is_over()
+    now = processes.boottime()
+    monkeypatch.setattr(members, "boottime", lambda: now + members.HEAD_SECONDS)
+    with pytest.raises(RunEndedError, match=f"port {site.port} within 60 s; allow TCP") as ended:
+        site.member.is_over()
+    assert ended.value.code == "head_missing"
+
+
+class AskedHead:
+    """A head with one part on the member, which serves in the same loop."""
+
+    def __init__(self, site: Site, base: Path) -> None:
+        self.head = site.gathered(base)
+        self.head.begin_step(0)
+        own, self.program = socket.socketpair(socket.AF_UNIX)
+        self.caller = Caller(own)
+        self.head._ask(self.caller, [HEAD, *site.proxy()])
+        site.turn(lambda: site.member._parts)
+        (self.part,) = site.member._parts.values()
+
+        def serve() -> float:
+            if site.member._is_over and site.member._step is not None:
+                site.member.end_step(5.0)
+            return processes.boottime() + 0.01
+
+        site.loop.every(serve, "member")
+
+    def close(self) -> None:
+        self.caller.connection.close()
+        self.program.close()
+
+
+@pytest.fixture
+def asked_head(site: Site, tmp_path: Path) -> Iterator[AskedHead]:
+    made = AskedHead(site, tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_part_that_was_killed_is_a_failure_even_if_the_launcher_ends_well(site: Site, asked_head: AskedHead) -> None:
+    os.killpg(asked_head.part.load.pid, signal.SIGKILL)
+    site.turn(lambda: asked_head.head._failure)
+    assert asked_head.program.recv(100) == framed(bytes((ENDED, 128 + signal.SIGKILL)))
+    with pytest.raises(RunEndedError, match="was ended by signal 9, but the launcher ended with status 0") as ended:
+        asked_head.head.end_step(lambda: None)
+    assert ended.value.code == "part_ended"
+
+
+def test_a_launcher_that_runs_on_after_the_end_of_a_part_is_ended(
+    site: Site, asked_head: AskedHead, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.killpg(asked_head.part.load.pid, signal.SIGKILL)
+    site.turn(lambda: asked_head.head._first_end)
+    asked_head.head.check()
+    now = processes.boottime()
+    monkeypatch.setattr(heads, "boottime", lambda: now + heads.EARLY_SECONDS)
+    with pytest.raises(RunEndedError, match="but the launcher ran on"):
+        asked_head.head.check()
+
+
+def test_a_remote_start_program_that_was_ended_ends_its_part(site: Site, asked_head: AskedHead) -> None:
+    asked_head.head._leave(asked_head.caller)
+    site.turn(lambda: not site.member._parts)
+    with pytest.raises(RunEndedError, match="the remote-start program of node n2 was ended"):
+        asked_head.head.end_step(lambda: None)
+
+
+def test_a_request_for_a_host_outside_the_run_ends_it(site: Site, asked_head: AskedHead) -> None:
+    own, program = socket.socketpair(socket.AF_UNIX)
+    with own, program:
+        asked_head.head._ask(Caller(own), ["10.1.0.9", *site.proxy()])
+        with pytest.raises(RunEndedError, match=r"10\.1\.0\.9 is no member of this run"):
+            asked_head.head.check()
 
 
 def test_a_member_bounds_the_parts_of_a_step(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

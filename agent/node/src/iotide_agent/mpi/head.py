@@ -2,7 +2,6 @@
 
 import os
 import socket
-import stat
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -295,8 +294,10 @@ def write_remote_start(scratch: Path, run_as: Ids) -> Path:
         reason = f"the path of the agent's Python, {sys.executable}, is too long or has spaces; install it elsewhere"
         raise RunEndedError("declined", "no_remote_start", reason)
     path = scratch / "remote-start"
-    path.write_text(first + REMOTE_START.read_text(encoding="utf-8"), encoding="utf-8")
-    path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    if run_as and os.geteuid() == 0:
-        os.chown(path, run_as[0], run_as[1])
+    # The directory may belong to the load's user, who must not choose the file that root writes.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o700)
+    with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - of a descriptor
+        file.write(first + REMOTE_START.read_text(encoding="utf-8"))
+        if run_as and os.geteuid() == 0:
+            os.fchown(descriptor, run_as[0], run_as[1])
     return path

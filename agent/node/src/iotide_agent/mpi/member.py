@@ -12,7 +12,9 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError, end_loads
 from iotide_agent.runner.load import Load
 from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.processes import boottime
 
+HEAD_SECONDS: Final = 60.0
 MOST_PARTS: Final = 256
 """Of one step; IOzone asks once for each operation and process."""
 
@@ -55,6 +57,7 @@ class Member:
         self._parts: dict[int, Part] = {}
         self._early: list[Words] = []
         self._is_over = False
+        self._head_until = 0.0
         self.ended: list[Load] = []
         self.refused: dict[str, int] = {}
         self.left_over = 0
@@ -68,14 +71,21 @@ class Member:
     def begin_step(self, step: int, start: Callable[[Sequence[str]], Load]) -> None:
         """Start from now on what the head asks for in this step, also what it asked while caches were dropped."""
         self._step, self._start, self._is_over = step, start, False
+        self._head_until = boottime() + HEAD_SECONDS
         self.ended = []
         early, self._early = self._early, []
         for words in early:
             self._take(words)
 
     def is_over(self) -> bool:
-        """Return true once the head has said that the step ended; raise RunEndedError if the head is lost."""
+        """Return true once the head has said that the step ended.
+
+        Raise RunEndedError if the head is lost, or did not connect within a minute.
+        """
         channel = self.gate.channel
+        if channel is None and boottime() >= self._head_until:
+            reason = f"the head of the run did not connect to port {self.gate.port} within {HEAD_SECONDS:g} s; allow "
+            raise RunEndedError("failed", "head_missing", f"{reason}TCP from its node in the firewall of this one")
         if channel is not None and channel.lost is not None and not self._is_over:
             reason = f"the start channel from the head of the run ended: {channel.lost}"
             raise RunEndedError("failed", "head_lost", reason)
