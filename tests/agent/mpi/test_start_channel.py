@@ -6,6 +6,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -308,13 +309,14 @@ def test_heartbeats_keep_an_idle_channel_open_and_the_longest_silence_is_kept(
 ) -> None:
     channel = site.channel()
     now = processes.boottime()
-    for seconds in (3.0, 6.0, 9.0):
-        monkeypatch.setattr(channels, "boottime", lambda seconds=seconds: now + seconds)
-        received = channel._received
-        of_member = site.member.gate.channel
-        assert of_member is not None
+    later = [now]
+    monkeypatch.setattr(channels, "boottime", lambda: later[0])
+    of_member = site.member.gate.channel
+    assert of_member is not None
+    for count, seconds in enumerate((3.0, 6.0, 9.0), channel._received + 1):
+        later[0] = now + seconds
         of_member.send({"kind": "heartbeat"})
-        site.turn(lambda received=received: channel._received > received)
+        site.turn(partial(lambda wanted: channel._received >= wanted, count))
     channel._send_heartbeat()
     assert channel.lost is None
     assert channel.longest_silence_seconds == pytest.approx(3.0, abs=0.1)
