@@ -72,8 +72,8 @@ class Site:
             connection.sendall(said)
         return connection
 
-    def gathered(self, base: Path, token: str = TOKEN) -> Head:
-        self.head = Head(self.loop, [MemberAddress("n2", HEAD, self.port)], token, base)
+    def gathered(self, base: Path) -> Head:
+        self.head = Head(self.loop, [MemberAddress("n2", HEAD, self.port, TOKEN)], base)
         self.head.gather(processes.boottime() + LIMIT_SECONDS, lambda: None)
         return self.head
 
@@ -228,7 +228,7 @@ def test_more_unfinished_greetings_than_the_limit_end_the_oldest(site: Site, tmp
 
 
 def test_a_head_of_another_token_gets_the_port_and_the_remedy(site: Site, tmp_path: Path) -> None:
-    site.head = Head(site.loop, [MemberAddress("n2", HEAD, site.port)], OTHER, tmp_path)
+    site.head = Head(site.loop, [MemberAddress("n2", HEAD, site.port, OTHER)], tmp_path)
     with pytest.raises(RunEndedError, match=f"node n2 does not answer at {HEAD} port {site.port}") as ended:
         site.head.gather(processes.boottime() + 0.5, lambda: None)
     assert ended.value.code == "member_unreachable"
@@ -238,7 +238,7 @@ def test_a_member_that_does_not_know_the_token_is_no_member(tmp_path: Path) -> N
     loop = Loop()
     with socket.create_server((HEAD, 0)) as other:
         other.setblocking(False)
-        head = Head(loop, [MemberAddress("n2", HEAD, other.getsockname()[1])], TOKEN, tmp_path)
+        head = Head(loop, [MemberAddress("n2", HEAD, other.getsockname()[1], TOKEN)], tmp_path)
         accepted: list[socket.socket] = []
 
         def greet() -> None:
