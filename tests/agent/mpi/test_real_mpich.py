@@ -85,6 +85,15 @@ def test_nothing_lives_three_seconds_after_a_death(
     assert time.monotonic() - killed_at < LIMIT_SECONDS
 
 
+def test_a_member_of_a_frozen_head_ends_its_part(gang: Gang, writes_by_rank: str, tmp_path: Path) -> None:
+    head, member = waiting(gang, writes_by_rank, tmp_path / "shared")
+    started = {(stat.pid, stat.start_ticks) for stat in processes.descendants(member.process.pid)}
+    head.process.send_signal(signal.SIGSTOP)
+    ending = member.ended()
+    assert (ending["code"], "silent for 5 s" in ending["reason"]) == ("head_lost", True)
+    assert not any(processes.is_alive(*one) for one in started)
+
+
 def test_the_ranks_of_both_nodes_have_the_environment_of_their_own_node(
     gang: Gang, writes_by_rank: str, tmp_path: Path
 ) -> None:
