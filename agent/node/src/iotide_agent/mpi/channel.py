@@ -84,7 +84,7 @@ class Channel:
         if silent_seconds >= SILENCE_SECONDS:
             self.close(f"silent for {silent_seconds:.0f} s")
         self.send({"kind": "heartbeat"})
-        return boottime() + HEARTBEAT_SECONDS
+        return min(boottime() + HEARTBEAT_SECONDS, self._heard_at + SILENCE_SECONDS)
 
     def _on_event(self) -> None:
         self._flush()
