@@ -147,9 +147,11 @@ def run_whole(job: Job, tally: Tally) -> None:
 
 def run_killed(job: Job, victim: str, source: random.Random, tally: Tally) -> None:
     """Kill one process of the run at a random moment, and count what is alive after the limit."""
-    tally.kills += 1
     time.sleep(source.uniform(0.05, 1.5))
-    found = list(candidates(job, victim))
+    until = time.monotonic() + END_SECONDS
+    while not (found := list(candidates(job, victim))) and time.monotonic() < until:
+        time.sleep(0.01)
+    tally.kills += bool(found)
     killed = source.choice(found) if found else None
     if killed is not None:
         with suppress(ProcessLookupError):

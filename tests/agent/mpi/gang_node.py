@@ -86,8 +86,8 @@ def be_member(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, 
 def be_head(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     scratch = directory / "scratch"
     around = surroundings(directory, wanted, **{SOCKET: str(scratch / "remote-start.socket")})
-    members = [MemberAddress(*member) for member in wanted["members"]]
-    head = Head(loop, members, wanted["token"], scratch)
+    members = [MemberAddress(node, address, port, wanted["token"]) for node, address, port in wanted["members"]]
+    head = Head(loop, members, scratch)
     launch = Launch(
         LauncherKind(wanted["kind"]),
         wanted["launcher"],

@@ -2,8 +2,11 @@
 
 import os
 import signal
+import socket
+import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -83,6 +86,45 @@ def test_nothing_lives_three_seconds_after_a_death(
         member.ended()
     eventually(lambda: not any(processes.is_alive(*one) for one in started), LIMIT_SECONDS)
     assert time.monotonic() - killed_at < LIMIT_SECONDS
+
+
+def test_bytes_of_a_stranger_at_the_launchers_port_end_the_run_as_failed(
+    gang: Gang, writes_by_rank: str, tmp_path: Path
+) -> None:
+    head, member = waiting(gang, writes_by_rank, tmp_path / "shared")
+    started = {
+        (stat.pid, stat.start_ticks) for node in (head, member) for stat in processes.descendants(node.process.pid)
+    }
+    (proxy,) = below(member, "hydra_pmi_proxy")
+    words = Path(f"/proc/{proxy}/cmdline").read_text().split("\0")
+    host, _, port = words[words.index("--control-port") + 1].partition(":")
+    with socket.create_connection((host, int(port))) as stranger:
+        stranger.sendall(b"HYD\0" + struct.pack("<II", 0, 1))
+        ending = head.ended()
+        stranger.settimeout(1.0)
+        said = received(stranger)
+    assert (ending["code"], ending["status"]) != (None, 0)
+    assert gang.token.encode() not in said
+    member.ended()
+    eventually(lambda: not any(processes.is_alive(*one) for one in started), LIMIT_SECONDS)
+
+
+def received(connection: socket.socket) -> bytes:
+    """Return what comes until the end of the connection."""
+    data = b""
+    with suppress(OSError):
+        while more := connection.recv(65_536):
+            data += more
+    return data
+
+
+def test_a_member_of_a_frozen_head_ends_its_part(gang: Gang, writes_by_rank: str, tmp_path: Path) -> None:
+    head, member = waiting(gang, writes_by_rank, tmp_path / "shared")
+    started = {(stat.pid, stat.start_ticks) for stat in processes.descendants(member.process.pid)}
+    head.process.send_signal(signal.SIGSTOP)
+    ending = member.ended()
+    assert (ending["code"], "silent for" in ending["reason"]) == ("head_lost", True)
+    assert not any(processes.is_alive(*one) for one in started)
 
 
 def test_the_ranks_of_both_nodes_have_the_environment_of_their_own_node(

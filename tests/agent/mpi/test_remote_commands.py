@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from iotide_agent.mpi.remote_commands import Allowance, Refusal, StartRefusedError, read_remote_command
+from iotide_agent.mpi.remote_commands import Allowance, StartRefusal, StartRefusedError, read_remote_command
 
 FORMS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parents[2] / "data/mpi/remote_shell.json").read_text())
 HEAD_NAMES = ("10.77.0.1", "n1")
@@ -22,7 +22,7 @@ def allowance(form: str) -> Allowance:
     return Allowance(tuple(FORMS[form]["programs"]), HEAD_NAMES)
 
 
-def refusal_of(words: list[str], form: str = "mpich") -> Refusal:
+def refusal_of(words: list[str], form: str = "mpich") -> StartRefusal:
     with pytest.raises(StartRefusedError) as refused:
         allowance(form).check(read_remote_command(words).argv)
     return refused.value.refusal
@@ -43,13 +43,13 @@ def test_each_program_of_a_form_must_be_allowed_on_this_node(form: str) -> None:
         others = tuple(one for one in FORMS[form]["programs"] if one != program)
         with pytest.raises(StartRefusedError, match=r"agent\.toml of this node") as refused:
             Allowance(others, HEAD_NAMES).check(argv)
-        assert refused.value.refusal is Refusal.PROGRAM
+        assert refused.value.refusal is StartRefusal.PROGRAM
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_part_that_would_connect_to_another_host_than_the_head_is_refused(form: str) -> None:
     words = [word.replace("10.77.0.1", "10.77.0.9").replace("-+c n1", "-+c n9") for word in FORMS[form]["words"]]
-    assert refusal_of(words, form) is Refusal.CONTROL_ADDRESS
+    assert refusal_of(words, form) is StartRefusal.CONTROL_ADDRESS
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -57,13 +57,13 @@ def test_a_part_without_a_control_address_is_refused(form: str) -> None:
     command = read_remote_command(FORMS[form]["words"])
     with pytest.raises(StartRefusedError) as refused:
         allowance(form).check(command.argv[:1])
-    assert refused.value.refusal in {Refusal.CONTROL_ADDRESS, Refusal.PROGRAM}
+    assert refused.value.refusal in {StartRefusal.CONTROL_ADDRESS, StartRefusal.PROGRAM}
 
 
 def test_a_second_control_address_is_checked_as_well() -> None:
-    assert refusal_of([*FORMS["mpich"]["words"], "--control-port", "10.77.0.9:1"]) is Refusal.CONTROL_ADDRESS
+    assert refusal_of([*FORMS["mpich"]["words"], "--control-port", "10.77.0.9:1"]) is StartRefusal.CONTROL_ADDRESS
     words = [word.replace("tcp://10.77.0.1:", "tcp://10.77.0.1,10.77.0.9:") for word in FORMS["openmpi-5"]["words"]]
-    assert refusal_of(words, "openmpi-5") is Refusal.CONTROL_ADDRESS
+    assert refusal_of(words, "openmpi-5") is StartRefusal.CONTROL_ADDRESS
 
 
 PROXY = '"/opt/mpich/bin/hydra_pmi_proxy"'
@@ -72,30 +72,30 @@ PROXY = '"/opt/mpich/bin/hydra_pmi_proxy"'
 @pytest.mark.parametrize(
     ("words", "refusal"),
     [
-        (["n2", PROXY, "$(id)"], Refusal.STATEMENT),
-        (["n2", PROXY, "$HOME"], Refusal.CHARACTER),
-        (["n2", PROXY, "`id`"], Refusal.CHARACTER),
-        (["n2", PROXY, "a\nb"], Refusal.CHARACTER),
-        (["n2", PROXY, "&"], Refusal.CHARACTER),
-        (["n2", PROXY, "|", "sh"], Refusal.CHARACTER),
-        (["n2", PROXY, "<", "/etc/passwd"], Refusal.CHARACTER),
-        (["n2", PROXY, "'>'", "/etc/passwd"], Refusal.CHARACTER),
-        (["n2", "rm -r /srv;", PROXY], Refusal.STATEMENT),
-        (["n2", "( ", PROXY], Refusal.STATEMENT),
-        (["n2", PROXY, '"'], Refusal.QUOTES),
-        (["n2", "hydra_pmi_proxy"], Refusal.PROGRAM),
-        (["n2", "/bin/sh", "-c", "id"], Refusal.PROGRAM),
-        (["n2", "/opt/other/hydra_pmi_proxy"], Refusal.PROGRAM),
-        (["n2", "/opt/mpich/bin/../bin/hydra_pmi_proxy"], Refusal.PROGRAM),
-        (["n2"], Refusal.PROGRAM),
-        ([], Refusal.HOST),
-        (["-l", "root", "n2", PROXY], Refusal.HOST),
-        (["root@n2", PROXY], Refusal.HOST),
-        (["n2", PROXY, *["x"] * 2000], Refusal.SIZE),
-        (["n2", PROXY, "x" * 40_000], Refusal.SIZE),
+        (["n2", PROXY, "$(id)"], StartRefusal.STATEMENT),
+        (["n2", PROXY, "$HOME"], StartRefusal.CHARACTER),
+        (["n2", PROXY, "`id`"], StartRefusal.CHARACTER),
+        (["n2", PROXY, "a\nb"], StartRefusal.CHARACTER),
+        (["n2", PROXY, "&"], StartRefusal.CHARACTER),
+        (["n2", PROXY, "|", "sh"], StartRefusal.CHARACTER),
+        (["n2", PROXY, "<", "/etc/passwd"], StartRefusal.CHARACTER),
+        (["n2", PROXY, "'>'", "/etc/passwd"], StartRefusal.CHARACTER),
+        (["n2", "rm -r /srv;", PROXY], StartRefusal.STATEMENT),
+        (["n2", "( ", PROXY], StartRefusal.STATEMENT),
+        (["n2", PROXY, '"'], StartRefusal.QUOTES),
+        (["n2", "hydra_pmi_proxy"], StartRefusal.PROGRAM),
+        (["n2", "/bin/sh", "-c", "id"], StartRefusal.PROGRAM),
+        (["n2", "/opt/other/hydra_pmi_proxy"], StartRefusal.PROGRAM),
+        (["n2", "/opt/mpich/bin/../bin/hydra_pmi_proxy"], StartRefusal.PROGRAM),
+        (["n2"], StartRefusal.PROGRAM),
+        ([], StartRefusal.HOST),
+        (["-l", "root", "n2", PROXY], StartRefusal.HOST),
+        (["root@n2", PROXY], StartRefusal.HOST),
+        (["n2", PROXY, *["x"] * 2000], StartRefusal.SIZE),
+        (["n2", PROXY, "x" * 40_000], StartRefusal.SIZE),
     ],
 )
-def test_everything_else_is_refused_by_name(words: list[str], refusal: Refusal) -> None:
+def test_everything_else_is_refused_by_name(words: list[str], refusal: StartRefusal) -> None:
     assert refusal_of(words) is refusal
 
 
@@ -103,7 +103,7 @@ def test_a_part_that_would_leave_its_session_is_refused_with_the_option_that_pre
     words = [word.replace("--leave-session-attached", "--daemonize") for word in FORMS["openmpi-5"]["words"]]
     with pytest.raises(StartRefusedError, match="--leave-session-attached") as refused:
         allowance("openmpi-5").check(read_remote_command(words).argv)
-    assert refused.value.refusal is Refusal.DAEMON
+    assert refused.value.refusal is StartRefusal.DAEMON
 
 
 def test_only_iozones_client_may_leave_a_child() -> None:
@@ -167,12 +167,12 @@ def test_of_10000_mutations_each_is_refused_or_read_as_a_shell_would_read_it(tmp
             continue
         accepted[form].append((words, list(command.argv)))
     assert refused >= {
-        Refusal.CHARACTER,
-        Refusal.HOST,
-        Refusal.QUOTES,
-        Refusal.STATEMENT,
-        Refusal.PROGRAM,
-        Refusal.CONTROL_ADDRESS,
+        StartRefusal.CHARACTER,
+        StartRefusal.HOST,
+        StartRefusal.QUOTES,
+        StartRefusal.STATEMENT,
+        StartRefusal.PROGRAM,
+        StartRefusal.CONTROL_ADDRESS,
     }
     for form, found in accepted.items():
         assert len(found) > MUTATIONS / 50

@@ -6,6 +6,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,8 @@ class Site:
             connection.sendall(said)
         return connection
 
-    def gathered(self, base: Path, token: str = TOKEN) -> Head:
-        self.head = Head(self.loop, [MemberAddress("n2", HEAD, self.port)], token, base)
+    def gathered(self, base: Path) -> Head:
+        self.head = Head(self.loop, [MemberAddress("n2", HEAD, self.port, TOKEN)], base)
         self.head.gather(processes.boottime() + LIMIT_SECONDS, lambda: None)
         return self.head
 
@@ -227,7 +228,7 @@ def test_more_unfinished_greetings_than_the_limit_end_the_oldest(site: Site, tmp
 
 
 def test_a_head_of_another_token_gets_the_port_and_the_remedy(site: Site, tmp_path: Path) -> None:
-    site.head = Head(site.loop, [MemberAddress("n2", HEAD, site.port)], OTHER, tmp_path)
+    site.head = Head(site.loop, [MemberAddress("n2", HEAD, site.port, OTHER)], tmp_path)
     with pytest.raises(RunEndedError, match=f"node n2 does not answer at {HEAD} port {site.port}") as ended:
         site.head.gather(processes.boottime() + 0.5, lambda: None)
     assert ended.value.code == "member_unreachable"
@@ -237,7 +238,7 @@ def test_a_member_that_does_not_know_the_token_is_no_member(tmp_path: Path) -> N
     loop = Loop()
     with socket.create_server((HEAD, 0)) as other:
         other.setblocking(False)
-        head = Head(loop, [MemberAddress("n2", HEAD, other.getsockname()[1])], TOKEN, tmp_path)
+        head = Head(loop, [MemberAddress("n2", HEAD, other.getsockname()[1], TOKEN)], tmp_path)
         accepted: list[socket.socket] = []
 
         def greet() -> None:
@@ -308,13 +309,15 @@ def test_heartbeats_keep_an_idle_channel_open_and_the_longest_silence_is_kept(
 ) -> None:
     channel = site.channel()
     now = processes.boottime()
+    later = [now]
+    of_member = site.member.gate.channel
+    assert of_member is not None
+    site.turn(lambda: channel._received > 0)
+    monkeypatch.setattr(channels, "boottime", lambda: later[0])
     for seconds in (3.0, 6.0, 9.0):
-        monkeypatch.setattr(channels, "boottime", lambda seconds=seconds: now + seconds)
-        received = channel._received
-        of_member = site.member.gate.channel
-        assert of_member is not None
+        later[0] = now + seconds
         of_member.send({"kind": "heartbeat"})
-        site.turn(lambda received=received: channel._received > received)
+        site.turn(partial(lambda before: channel._received > before, channel._received))
     channel._send_heartbeat()
     assert channel.lost is None
     assert channel.longest_silence_seconds == pytest.approx(3.0, abs=0.1)

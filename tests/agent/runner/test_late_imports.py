@@ -8,7 +8,7 @@ import iotide_agent
 import iotide_wire
 
 PACKAGES = {package.__name__: Path(package.__path__[0]) for package in (iotide_agent, iotide_wire)}
-STARTED = ("iotide_agent.runner", "iotide_agent.loads", "iotide_agent.scratch")
+STARTED = ("iotide_agent.runner", "iotide_agent.mpi", "iotide_agent.loads", "iotide_agent.scratch")
 _LATE_FUNCTIONS = {"import_module", "__import__", "entry_points"}
 
 

@@ -7,6 +7,7 @@ import select
 import socket
 import struct
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from iotide_agent.mpi.frames import FrameError, Frames, framed
@@ -71,6 +72,10 @@ class Channel:
         self.lost = why
         self._loop.every(None, self)
         self._loop.ignore(self._connection.fileno())
+        with suppress(OSError):
+            # Unread data would make the kernel reset the connection, and the other end lose the last messages.
+            while self._connection.recv(_READ_BYTES):
+                pass
         self._connection.close()
 
     def _send_heartbeat(self) -> float:
@@ -79,7 +84,7 @@ class Channel:
         if silent_seconds >= SILENCE_SECONDS:
             self.close(f"silent for {silent_seconds:.0f} s")
         self.send({"kind": "heartbeat"})
-        return boottime() + HEARTBEAT_SECONDS
+        return min(boottime() + HEARTBEAT_SECONDS, self._heard_at + SILENCE_SECONDS)
 
     def _on_event(self) -> None:
         self._flush()

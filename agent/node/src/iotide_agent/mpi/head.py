@@ -32,11 +32,12 @@ _KILLED: Final = 128
 
 
 class MemberAddress(NamedTuple):
-    """Where a member listens; `address` is also its name for the launcher."""
+    """Where a member listens; `address` is also its name for the launcher, and `token` its own for this attempt."""
 
     node: str
     address: str
     port: int
+    token: str
 
 
 class Head:
@@ -47,11 +48,8 @@ class Head:
         left_over: By node, the processes that outlived their part or a step.
     """
 
-    def __init__(
-        self, loop: Loop, members: Sequence[MemberAddress], token: str, scratch: Path, run_as: Ids = ()
-    ) -> None:
+    def __init__(self, loop: Loop, members: Sequence[MemberAddress], scratch: Path, run_as: Ids = ()) -> None:
         self._loop = loop
-        self._token = token
         self._links = [_Link(member) for member in members]
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
@@ -187,7 +185,7 @@ class Head:
             link.meeting, link.problem = None, str(error)
             link.again_at = boottime() + _RETRY_SECONDS
 
-        link.meeting = Meeting(self._loop, (link.member.address, link.member.port), self._token, done, failed)
+        link.meeting = Meeting(self._loop, (link.member.address, link.member.port), link.member.token, done, failed)
         link.meeting.begin()
 
     def _unreachable(self, link: "_Link") -> RunEndedError:

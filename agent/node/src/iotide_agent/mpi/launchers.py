@@ -42,7 +42,7 @@ class PortRange(NamedTuple):
         return PortRange(self.first + LAUNCHER_PORTS, self.last)
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return self.last - self.first + 1
 
 
@@ -52,7 +52,7 @@ def parse_ports(text: str) -> PortRange:
     if not (dash and first.isdecimal() and last.isdecimal()):
         raise ValueError('write two ports, for instance "46000-46199"')
     ports = PortRange(int(first), int(last))
-    if not _FIRST_PORT <= ports.first <= ports.last <= _LAST_PORT or ports.count < FEWEST_PORTS:
+    if not _FIRST_PORT <= ports.first <= ports.last <= _LAST_PORT or ports.size < FEWEST_PORTS:
         reason = f"use at least {FEWEST_PORTS} ports between {_FIRST_PORT} and {_LAST_PORT}"
         raise ValueError(f"{reason}, {LAUNCHER_PORTS} for the launcher and one for each task of a node")
     return ports
@@ -87,10 +87,10 @@ class TooFewPortsError(ValueError):
 
 def command_of(launch: Launch, program: Sequence[str]) -> tuple[str, ...]:
     """Return the launcher's argument list; raise TooFewPortsError."""
-    if launch.tasks_per_node > launch.ports.of_ranks().count:
+    if launch.tasks_per_node > launch.ports.of_ranks().size:
         raise TooFewPortsError(
             f"{launch.tasks_per_node} tasks per node need a port each, and {LAUNCHER_PORTS} are the launcher's; "
-            f"`ports` of [mpi] in agent.toml has {launch.ports.count}"
+            f"`ports` of [mpi] in agent.toml has {launch.ports.size}"
         )
     return (*launch.launcher, *_OPTIONS[launch.kind](launch), *program)
 
@@ -139,7 +139,7 @@ def _parameters(option: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
 
 def _ranks_of_open_mpi(launch: Launch) -> tuple[str, ...]:
     ranks = launch.ports.of_ranks()
-    parameters = {"btl_tcp_port_min_v4": str(ranks.first), "btl_tcp_port_range_v4": str(ranks.count)}
+    parameters = {"btl_tcp_port_min_v4": str(ranks.first), "btl_tcp_port_range_v4": str(ranks.size)}
     if launch.interface:
         parameters["btl_tcp_if_include"] = launch.interface
     hosts = ",".join(f"{host}:{launch.tasks_per_node}" for host in launch.hosts)

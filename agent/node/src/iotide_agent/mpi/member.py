@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from iotide_agent.mpi.channel import Channel, Words
 from iotide_agent.mpi.gate import Gate
-from iotide_agent.mpi.remote_commands import Allowance, Refusal, StartRefusedError, read_remote_command
+from iotide_agent.mpi.remote_commands import Allowance, StartRefusal, StartRefusedError, read_remote_command
 from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError, end_loads
 from iotide_agent.runner.load import Load
@@ -19,7 +19,7 @@ MOST_PARTS: Final = 256
 """Of one step; IOzone asks once for each operation and process."""
 
 
-class Part(NamedTuple):
+class RemotePart(NamedTuple):
     """Remote part that runs.
 
     Attributes:
@@ -54,7 +54,7 @@ class Member:
         self._allowance = gathering.allowance
         self._start: Callable[[Sequence[str]], Load] | None = None
         self._step: int | None = None
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, RemotePart] = {}
         self._early: list[Words] = []
         self._is_over = False
         self._head_until = 0.0
@@ -131,38 +131,38 @@ class Member:
             self.refused[error.refusal] = self.refused.get(error.refusal, 0) + 1
             self._say(kind="refused", part=number, refusal=error.refusal, reason=str(error))
             return
-        part = Part(number, load, self._allowance.lingers(argv))
+        part = RemotePart(number, load, self._allowance.lingers(argv))
         self._parts[number] = part
         load.watch(self._loop, lambda: self._take_end(part))
         self._say(kind="started", part=number, lingers=part.lingers)
 
     def _allowed(self, words: Words) -> tuple[str, ...]:
         if words["step"] != self._step:
-            raise StartRefusedError(Refusal.STEP, f"step {words['step']} is over")
+            raise StartRefusedError(StartRefusal.STEP, f"step {words['step']} is over")
         if len(self.loads) >= MOST_PARTS or words["part"] in self._parts:
-            raise StartRefusedError(Refusal.BUSY, f"more than {MOST_PARTS} parts, or one twice")
+            raise StartRefusedError(StartRefusal.BUSY, f"more than {MOST_PARTS} parts, or one twice")
         argv = read_remote_command(words["words"]).argv
         self._allowance.check(argv)
         if self._parts and not self._allowance.lingers(argv):
-            raise StartRefusedError(Refusal.BUSY, f"{argv[0]} runs here already, one for each node")
+            raise StartRefusedError(StartRefusal.BUSY, f"{argv[0]} runs here already, one for each node")
         return argv
 
     def _started(self, argv: Sequence[str]) -> Load:
         if self._start is None:
-            raise StartRefusedError(Refusal.STEP, "no step runs")
+            raise StartRefusedError(StartRefusal.STEP, "no step runs")
         return self._start(argv)
 
-    def _take_end(self, part: Part) -> None:
+    def _take_end(self, part: RemotePart) -> None:
         if part.load.reap(kills_group=not part.lingers):
             self._end_part(part)
 
-    def _end_part(self, part: Part) -> None:
+    def _end_part(self, part: RemotePart) -> None:
         """End all that the part started, at once: its ranks would run on, and its launcher would not notice."""
         if not part.lingers:
             self.left_over += self._kill_all()
         self._finish(part)
 
-    def _finish(self, part: Part) -> None:
+    def _finish(self, part: RemotePart) -> None:
         if self._parts.pop(part.number, None) is not None:
             part.load.unwatch(self._loop)
             self.ended.append(part.load)

@@ -22,7 +22,7 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]+=[^\s;()`&|<>\"']*|export [A-Za-z_]+
 _URI_HOSTS: Final = re.compile(r"tcp6?://([^:]+):")
 
 
-class Refusal(StrEnum):
+class StartRefusal(StrEnum):
     """Reasons to start nothing, as counted in the records of a run."""
 
     SIZE = "size"
@@ -38,7 +38,7 @@ class Refusal(StrEnum):
 
 
 class StartRefusedError(Exception):
-    def __init__(self, refusal: Refusal, reason: str) -> None:
+    def __init__(self, refusal: StartRefusal, reason: str) -> None:
         super().__init__(reason)
         self.refusal = refusal
 
@@ -64,15 +64,15 @@ class Allowance(NamedTuple):
         kind = _kind(argv)
         if kind.is_daemon(argv):
             reason = f"{argv[0]} would leave its session; start the launcher with --leave-session-attached"
-            raise StartRefusedError(Refusal.DAEMON, reason)
+            raise StartRefusedError(StartRefusal.DAEMON, reason)
         for program in kind.programs(argv):
             if program not in {_plain_path(allowed) for allowed in self.programs}:
                 reason = f"{program} is not in `programs` of [mpi] in agent.toml of this node; allowed: "
-                raise StartRefusedError(Refusal.PROGRAM, reason + (", ".join(self.programs) or "none"))
+                raise StartRefusedError(StartRefusal.PROGRAM, reason + (", ".join(self.programs) or "none"))
         addresses = kind.control_addresses(argv)
         if not addresses or not set(addresses) <= set(self.head_names):
             reason = f"{argv[0]} would connect to {', '.join(addresses) or 'an unknown address'}, not to the head: "
-            raise StartRefusedError(Refusal.CONTROL_ADDRESS, reason + ", ".join(self.head_names))
+            raise StartRefusedError(StartRefusal.CONTROL_ADDRESS, reason + ", ".join(self.head_names))
 
     def lingers(self, argv: Sequence[str]) -> bool:
         """Return true for a part that leaves a child and ends at once, as IOzone's client does."""
@@ -85,26 +85,26 @@ def read_remote_command(words: Sequence[str]) -> RemoteCommand:
     The arguments have one of five recorded forms, or only quoting and assignments around them that no shell needs.
     """
     if len(words) > MOST_WORDS or sum(len(word) + 1 for word in words) > MOST_BYTES:
-        raise StartRefusedError(Refusal.SIZE, f"more than {MOST_WORDS} words or {MOST_BYTES} bytes")
+        raise StartRefusedError(StartRefusal.SIZE, f"more than {MOST_WORDS} words or {MOST_BYTES} bytes")
     if not all(_PLAIN.fullmatch(word) for word in words):
-        raise StartRefusedError(Refusal.CHARACTER, "a word has a control character, or one outside ASCII")
+        raise StartRefusedError(StartRefusal.CHARACTER, "a word has a control character, or one outside ASCII")
     waiting = [*words]
     host = next(iter(_without_options(waiting)), "")
     if not _HOST.fullmatch(host):
-        raise StartRefusedError(Refusal.HOST, f"{host[:80]!r} is not a host name or an IPv4 address")
+        raise StartRefusedError(StartRefusal.HOST, f"{host[:80]!r} is not a host name or an IPv4 address")
     waiting.remove(host)
     *before, last = _statements(" ".join(_without_options(waiting)).strip())
     for statement in before:
         if statement != _PROFILE and not _ASSIGNMENT.fullmatch(statement):
-            raise StartRefusedError(Refusal.STATEMENT, f"unknown statement {statement[:80]!r} before the command")
+            raise StartRefusedError(StartRefusal.STATEMENT, f"unknown statement {statement[:80]!r} before the command")
     refused = _REFUSED.intersection(last)
     if refused:
-        raise StartRefusedError(Refusal.CHARACTER, f"the command has {' '.join(sorted(refused))}")
+        raise StartRefusedError(StartRefusal.CHARACTER, f"the command has {' '.join(sorted(refused))}")
     argv = tuple(_split(last))
     if not argv or not argv[0].startswith("/"):
         named = argv[0][:80] if argv else ""
         reason = f"the command starts with {named!r}, not with the path of a program; name the launcher by its path"
-        raise StartRefusedError(Refusal.PROGRAM, reason)
+        raise StartRefusedError(StartRefusal.PROGRAM, reason)
     return RemoteCommand(host, (_plain_path(argv[0]), *argv[1:]))
 
 
@@ -127,7 +127,7 @@ def _kind(argv: Sequence[str]) -> _Kind:
     kind = _KINDS.get(PurePosixPath(argv[0]).name)
     if kind is None:
         reason = f"{argv[0]} is not among {', '.join(_KINDS)}"
-        raise StartRefusedError(Refusal.PROGRAM, reason)
+        raise StartRefusedError(StartRefusal.PROGRAM, reason)
     return kind
 
 
@@ -170,7 +170,7 @@ def _statements(text: str) -> Iterator[str]:
     """Yield the statements of a list in parentheses, or of one without them."""
     if text.startswith("("):
         if not text.endswith(")"):
-            raise StartRefusedError(Refusal.STATEMENT, "a parenthesis is not closed")
+            raise StartRefusedError(StartRefusal.STATEMENT, "a parenthesis is not closed")
         text = text[1:-1]
     quote, begin = "", 0
     for at, letter in enumerate(text):
@@ -179,7 +179,7 @@ def _statements(text: str) -> Iterator[str]:
         elif letter in "\"'":
             quote = letter
         elif letter in "()":
-            raise StartRefusedError(Refusal.STATEMENT, "a parenthesis inside the command")
+            raise StartRefusedError(StartRefusal.STATEMENT, "a parenthesis inside the command")
         elif letter == ";":
             yield text[begin:at].strip()
             begin = at + 1
@@ -190,7 +190,7 @@ def _split(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise StartRefusedError(Refusal.QUOTES, f"a quote is not closed: {error}") from error
+        raise StartRefusedError(StartRefusal.QUOTES, f"a quote is not closed: {error}") from error
 
 
 def _plain_path(path: str) -> str:
