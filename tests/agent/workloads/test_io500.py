@@ -238,6 +238,11 @@ def test_samples_keep_short_runs_apart() -> None:
     assert parsed.flags == []
 
 
+def test_marked_score_without_a_reason_has_a_flag() -> None:
+    [flag] = read_samples(replace(read_result("io500", TEXT), is_valid=False), "io500", 7).flags
+    assert (flag.code, flag.measured) == (FlagCode.ERRORS, "the score is marked [INVALID], without a reason")
+
+
 def test_phase_whose_times_disagree_is_marked() -> None:
     text = TEXT.replace("t_delta         = 301.2345", "t_delta         = 288.2345", 1)
     [flag] = read_samples(read_result("io500", text), "io500", 7).flags

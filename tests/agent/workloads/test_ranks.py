@@ -8,7 +8,7 @@ from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_ior_ranks, read_mdtest_ranks
 from iotide_agent.workloads.ranks import check_amount, check_layout, of_ranks
 from iotide_wire.measured import FlagCode
-from iotide_wire.units import MIB
+from iotide_wire.units import MIB, TIB
 
 LAYOUT = RankLayout.of_nodes(("n1", "n2"), 2)
 SECONDS = [1.0, 1.1, 1.2, 2.4]
@@ -86,6 +86,14 @@ def test_ranks_that_do_not_add_up_to_the_total_are_refused() -> None:
     check_amount("write", table, 64 * MIB, 1, "line")
     with pytest.raises(OutputRefusedError, match="of 67108864 together, the program reports 67108764"):
         check_amount("write", table, 64 * MIB - 100, 1, "line")
+
+
+def test_digits_that_ior_prints_of_a_large_transfer_are_no_difference() -> None:
+    table = read_ior_ranks("write", ior_table("write", 64 * TIB, [3333.3333, 3777.7777]), "write", 2)
+    assert abs(table.amount - 64 * TIB) > 500
+    check_amount("write", table, 64 * TIB, 1, "line")
+    with pytest.raises(OutputRefusedError):
+        check_amount("write", table, 64 * TIB - 64 * MIB, 1, "line")
 
 
 @pytest.mark.parametrize(

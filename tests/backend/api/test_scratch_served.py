@@ -146,6 +146,19 @@ def test_the_preview_names_the_clients(story: Story, client_node: Story) -> None
     assert story.person("POST", "/campaigns/preview", json=plan)["scratch"]["clients"] == ["n2"]
 
 
+def test_the_preview_counts_fills_for_the_set_that_no_run_of_the_server_loads(story: Story, client_node: Story) -> None:
+    assert client_node.node_headers
+    scratch = BOTH["scratch"] | {"fill": "80 %"}
+    plan = {"name": "served", "cluster": "blade", "repeats": 1, **BOTH, "scratch": scratch}
+    plan |= {"nodes": ["n2"], "targets": ["bays-nfs"], "workloads": [SERVED]}
+    shown = story.person("POST", "/campaigns/preview", json=plan)
+    filled_bytes = shown["scratch"]["bytes_filled"]
+    assert filled_bytes > 0
+    wear = {row["target_name"]: row["bytes_least"] for row in shown["wear"]}
+    assert wear.keys() == {"bays-nfs", "n1-bays"}
+    assert wear["n1-bays"] == filled_bytes
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

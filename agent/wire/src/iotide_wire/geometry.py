@@ -90,7 +90,12 @@ def top_stripe(layout: Layout) -> Stripe | None:
 
 
 def data_disks(layout: Layout) -> int:
-    """Return the disks whose throughput adds up for one large file: 1 for linear volumes and mirrors."""
+    """Return the disks whose throughput adds up for one large file: 1 for linear volumes and mirrors.
+
+    Btrfs stripes with the profiles raid0, raid10, raid5 and raid6.
+    """
+    if layout.profile in _BTRFS_STRIPED:
+        return capacity_bytes(layout, 1)
     below = array_stripe(layout)
     above = top_stripe(layout)
     if layout.kind is LayoutKind.LVM_MD and layout.lvm is LvmKind.STRIPE and above is not None:
@@ -217,6 +222,7 @@ _BTRFS_COPIES: Final[dict[BtrfsProfile, int]] = {
 }
 """Copies of each block, from the table of profiles in mkfs.btrfs(8)."""
 _BTRFS_PARITIES: Final = {BtrfsProfile.RAID5: 1, BtrfsProfile.RAID6: 2}
+_BTRFS_STRIPED: Final = {BtrfsProfile.RAID0, BtrfsProfile.RAID10, *_BTRFS_PARITIES}
 
 
 def capacity_bytes(layout: Layout, disk_bytes: int) -> int:

@@ -26,6 +26,8 @@ WHOLE_PERCENT: Final = 100
 
 LAYOUT_FACT: Final = "scratch.layout"
 """Fact of a mount on scratch disks: the canonical text of its layout, as the plan chose it."""
+WITH_BITMAP: Final = " bitmap"
+"""End of that text if the arrays have a write-intent bitmap."""
 
 
 class LayoutKind(StrEnum):

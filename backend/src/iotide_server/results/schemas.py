@@ -352,6 +352,6 @@ class Preview(Output):
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
     bytes_moved: Annotated[int, Field(description="Bytes written and read in total")]
-    wear: Annotated[list[WearOutput], Field(description="Wear of each target, in the order of the plan")]
+    wear: Annotated[list[WearOutput], Field(description="Wear of each target, in the order of the plan; then that of a served set that is filled")]
     scratch: Annotated[ScratchPreview | None, Field(description="Null if the plan has no block `scratch`")]
     warnings: list[CautionOutput]

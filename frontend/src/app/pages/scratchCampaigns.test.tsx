@@ -119,7 +119,7 @@ it("plans a precondition, a fill and an export to clients, and shows the bytes a
   );
   const table = within(await screen.findByRole("table", { name: "Variants on scratch disks" }));
   expect(
-    table.getByRole("row", { name: /ext4 .* 2.73 TiB 4.5 TiB about 1.5 h as measured/ }),
+    table.getByRole("row", { name: /ext4 .* 2.73 TiB 4.5 TiB about 1.5 h make as measured/ }),
   ).toBeInTheDocument();
   expect(table.getByRole("row", { name: /xfs .* 2.73 TiB 4.5 TiB unknown/ })).toBeInTheDocument();
   expect(
@@ -130,6 +130,29 @@ it("plans a precondition, a fill and an export to clients, and shows the bytes a
   await user.click(screen.getByRole("checkbox", { name: "Serve by NFS" }));
   await waitFor(() => expect(plans.at(-1)?.scratch).not.toHaveProperty("fill_ratio"));
   expect(plans.at(-1)?.scratch).not.toHaveProperty("serves");
+});
+
+it.each([
+  ["12.5", 0.125],
+  ["0.5", 0.005],
+  ["10", 0.1],
+])("takes a fill of %s % as it is typed", async (typed, ratio) => {
+  const plans: { scratch: object }[] = [];
+  offer(SET);
+  server.use(
+    http.post("*/api/v1/campaigns/preview", async ({ request }) => {
+      plans.push((await request.json()) as (typeof plans)[number]);
+      return HttpResponse.json(ANSWER);
+    }),
+  );
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  await user.type(await screen.findByRole("textbox", { name: "Campaign name" }), "filled");
+  await user.click(screen.getByRole("button", { name: "Add dd" }));
+  await user.click(screen.getByRole("button", { name: /Scratch disks/ }));
+  await user.selectOptions(await screen.findByRole("combobox", { name: "Set of disks" }), "storage01/bays");
+  await user.type(screen.getByRole("textbox", { name: "Fill" }), typed);
+  expect(screen.getByRole("textbox", { name: "Fill" })).toHaveValue(`${typed} %`);
+  await waitFor(() => expect(plans.at(-1)?.scratch).toMatchObject({ fill_ratio: ratio }));
 });
 
 it("offers to keep the files of a fill only on scratch disks", async () => {

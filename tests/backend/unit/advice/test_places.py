@@ -69,6 +69,7 @@ def test_a_linear_volume_that_a_plan_measures_is_information() -> None:
     [
         ("lvm linear 3", 3),
         ("lvm linear on 2 raid5 3x64K", 2),
+        ("lvm linear on 2 raid5 3x64K bitmap", 2),
         ("lvm linear on raid5 3x64K", 1),
         ("lvm stripe 3x256K", 1),
     ],

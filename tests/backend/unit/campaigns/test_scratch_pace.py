@@ -64,6 +64,14 @@ def test_a_fill_gives_the_rate_of_each_data_disk() -> None:
     assert seconds_of(known, wanted) == pytest.approx(0.8 * DISK_BYTES / 150e6, rel=0.001)
 
 
+@pytest.mark.parametrize(("profile", "disks"), [("raid0", 4), ("raid10", 2), ("raid5", 3), ("raid1", 1), ("single", 1)])
+def test_a_fill_of_btrfs_over_several_disks_is_not_the_rate_of_one_of_them(profile: str, disks: int) -> None:
+    wanted = plan("", layouts=[{"disks": 4}], filesystems=[{"type": "btrfs", "profile": profile}])
+    known = known_disks(DISK_BYTES, [PastWork(stage(wanted).make, 1000, disks * 150e6 * 1000)])
+    assert known.rates is not None
+    assert known.rates.bytes_per_second == pytest.approx(150e6)
+
+
 def test_inode_tables_give_a_rate_too() -> None:
     written_bytes = DISK_BYTES * INODE_RATIO + 2**30
     known = known_disks(DISK_BYTES, [made(written_bytes / 150e6, "single", "ext4")])

@@ -39,6 +39,9 @@ def read_samples(result: Io500Result, series: str, target_id: int | None) -> Par
 def _flags(result: Io500Result, series: str, target_id: int | None) -> Iterator[Flag]:
     for reason in result.run_reasons:
         yield quality.marked(FlagCode.DURATION, reason, _RULES, {"series": series}, target_id)
+    if not result.is_valid and not result.reasons:
+        measured = "the score is marked [INVALID], without a reason"
+        yield quality.marked(FlagCode.ERRORS, measured, _RULES, {"series": series}, target_id)
     for phase in result.phases:
         labels = {"operation": phase.name, "series": series}
         for reason in phase.reasons:

@@ -19,8 +19,8 @@ _MDTEST_HEADING: Final = re.compile(r"rank,items(?P<pairs>(?:,rate-[A-Z]\w+ \w+,
 _MDTEST_NAME: Final = re.compile(r",rate-(?P<name>[A-Z]\w+ \w+),time-(?P=name)(?=,|$)")
 _MDTEST_ROW: Final = re.compile(rf"(?P<who>all|\d{{1,9}}),(?P<items>\d{{0,18}})(?P<cells>(?:,|,{_NUMBER})*)")
 _ALL: Final = "all"
-_PRODUCT_RATIO: Final = 1e-8
-"""The product of two numbers with eleven digits."""
+PRODUCT_RATIO: Final = 1e-8
+"""Precision of the product of two numbers with eleven digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def read_ior_ranks(step: str, text: str, access: str, tasks: int) -> RankTable:
             raise OutputRefusedError(step, f"not a row of a rank's {access}", line)
         whole, transfer = float(row["whole"]), float(row["transfer"])
         amount = whole * float(row["whole_rate"])
-        if not amount or not isclose(amount, transfer * float(row["transfer_rate"]), rel_tol=_PRODUCT_RATIO):
+        if not amount or not isclose(amount, transfer * float(row["transfer_rate"]), rel_tol=PRODUCT_RATIO):
             raise OutputRefusedError(step, "a rank's two times and rates are of different amounts", line)
         found.append(RankResult(int(row["rank"]), whole, amount))
     return RankTable(_in_order(step, found, tasks, text))
@@ -104,7 +104,7 @@ def read_mdtest_ranks(step: str, text: str, tasks: int) -> Mapping[str, RankTabl
         raise OutputRefusedError(step, f"{min(unknown)} is in rows of ranks, but not in the row of all", text[:500])
     tables = {name: RankTable(_in_order(step, own, tasks, text), totals[name].seconds) for name, own in ranks.items()}
     for name, table in tables.items():
-        if not isclose(table.amount, totals[name].amount, rel_tol=_PRODUCT_RATIO):
+        if not isclose(table.amount, totals[name].amount, rel_tol=PRODUCT_RATIO):
             problem = f"{name}: the ranks have {table.amount:.1f} items, the row of all has {totals[name].amount:.1f}"
             raise OutputRefusedError(step, problem, text[-500:])
     return tables

@@ -7,7 +7,7 @@ from typing import Final
 from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
 from iotide_agent.workloads.quality import marked
 from iotide_agent.workloads.rank_layout import RankLayout
-from iotide_agent.workloads.rank_report import RankTable
+from iotide_agent.workloads.rank_report import PRODUCT_RATIO, RankTable
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, fairness, straggler
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import format_percent, format_seconds
@@ -24,8 +24,11 @@ def check_layout(step: str, layout: RankLayout, nodes: int, tasks: int, line: st
 
 
 def check_amount(step: str, table: RankTable, amount: float, tolerance: float, line: str) -> None:
-    """Raise OutputRefusedError if the ranks' amounts do not add up to the program's total."""
-    if abs(table.amount - amount) > tolerance:
+    """Raise OutputRefusedError if the ranks' amounts do not add up to the program's total.
+
+    `tolerance` is that of the total, to which the digits of the table are added.
+    """
+    if abs(table.amount - amount) > tolerance + PRODUCT_RATIO * amount:
         problem = f"the ranks' rates and times are of {table.amount:.0f} together, the program reports {amount:.0f}"
         raise OutputRefusedError(step, problem, line)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import MountedTarget, Scene, unavailable
-from iotide_wire.scratch_vocabulary import LAYOUT_FACT, LayoutKind, LvmKind
+from iotide_wire.scratch_vocabulary import LAYOUT_FACT, WITH_BITMAP, LayoutKind, LvmKind
 from iotide_wire.striping import Layout, parse_layout
 
 CODE: Final = "linear_volume"
@@ -51,5 +51,5 @@ def _judge(site: MountedTarget) -> Finding:
 
 def _made(site: MountedTarget) -> Layout | None:
     """Return the layout of logical volumes that a plan had the node make, to measure it."""
-    text = str(site.facts.get(LAYOUT_FACT, ""))
+    text = str(site.facts.get(LAYOUT_FACT, "")).removesuffix(WITH_BITMAP)
     return parse_layout(text) if text.startswith("lvm ") else None

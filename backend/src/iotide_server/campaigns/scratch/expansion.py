@@ -17,6 +17,7 @@ from iotide_wire.scratch_vocabulary import (
     MKFS,
     MODULE,
     WHOLE_PERCENT,
+    WITH_BITMAP,
     WITH_DATA_MODE,
     WITH_GEOMETRY,
     Alignment,
@@ -154,7 +155,7 @@ def _variant(plan: ScratchPlan, combination: _Combination) -> str:
     if layout.is_disks and filesystem.profile is not None:
         layout_text = f"btrfs {filesystem.profile} {layout.disks or 1}"
     if layout.array_bitmap is not Bitmap.NONE:
-        layout_text = f"{layout_text} bitmap"
+        layout_text += WITH_BITMAP
     fs_text = filesystem.type if data is None else f"{filesystem.type} data={data}"
     if filesystem.profile is not None and not layout.is_disks:
         fs_text = f"{fs_text} {filesystem.profile}"

@@ -109,7 +109,7 @@ def _wear(planned: PlannedCampaign, bytes_filled: int) -> list[WearOutput]:
             if is_by_time:
                 by_time.add(name)
     repeats = planned.resolved.repeats
-    filled = {planned.resolved.set_target: bytes_filled}
+    filled = {planned.resolved.set_target or "": bytes_filled} if bytes_filled else {}
     return [
         WearOutput(
             target_name=name,
@@ -118,7 +118,7 @@ def _wear(planned: PlannedCampaign, bytes_filled: int) -> list[WearOutput]:
             if name in by_time
             else round(max(least[name], moved[name]) * repeats) + filled.get(name, 0),
         )
-        for name in planned.plan.targets
+        for name in dict.fromkeys((*planned.plan.targets, *filled))
     ]
 
 

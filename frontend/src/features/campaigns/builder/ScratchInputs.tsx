@@ -218,6 +218,8 @@ const PRECONDITIONS = [
 ] as const;
 
 function Preparation({ scratch, onChange }: InputsProps) {
+  const [typed, setTyped] = useState<number | string>("");
+  const isTyped = withFillPercent(scratch, typed).fill_ratio === (scratch.fill_ratio ?? undefined);
   return (
     <Stack gap="xs">
       <NativeSelect
@@ -239,10 +241,13 @@ function Preparation({ scratch, onChange }: InputsProps) {
         description={t`Share of each file system that files take before its runs, up to ${MOST_FILL_PERCENT} %. It is part of the variant. Leave it empty for none.`}
         label={t`Fill`}
         max={MOST_FILL_PERCENT}
-        onChange={(entered) => onChange(withFillPercent(scratch, entered))}
+        onChange={(entered) => {
+          setTyped(entered);
+          onChange(withFillPercent(scratch, entered));
+        }}
         placeholder={t`none`}
         suffix=" %"
-        value={fillPercent(scratch)}
+        value={isTyped ? typed : fillPercent(scratch)}
       />
     </Stack>
   );

@@ -39,7 +39,7 @@ export function ScratchVariants({ preview }: { preview: ScratchPreview }) {
             {isFilled ? [<Bytes key="filled" value={one.filled} />] : []}
             <Datum unit="seconds" value={one.seconds}>
               {one.seconds === null ? t`unknown` : t`about ${formatEstimate(one.seconds)}`}
-              {one.is_measured && <Detail>{t`as measured`}</Detail>}
+              {one.is_measured && <Detail>{one.filled === 0 ? t`as measured` : t`make as measured`}</Detail>}
             </Datum>
           </Row>
         ))}

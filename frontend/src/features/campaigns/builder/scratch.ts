@@ -146,9 +146,10 @@ export function fillPercent({ fill_ratio: ratio }: ScratchPlan): number | "" {
   return ratio == null ? "" : Number((ratio * 100).toPrecision(6));
 }
 
+/** Take a percentage as it is typed, such as `12.`; nothing or 0 for no fill. */
 export function withFillPercent(scratch: ScratchPlan, percent: number | string): ScratchPlan {
   const { fill_ratio: _, ...rest } = scratch;
-  const ratio = typeof percent === "number" ? percent / 100 : 0;
+  const ratio = Number(percent) / 100;
   return ratio > 0 ? { ...rest, fill_ratio: Number(ratio.toPrecision(6)) } : rest;
 }
 
