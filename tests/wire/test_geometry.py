@@ -123,7 +123,9 @@ def test_a_chunk_smaller_than_a_block_cannot_be_aligned() -> None:
         mkfs_geometry(parse_layout("raid0:2x4K"), XFS, Alignment.ALIGNED, 64 * KIB)
 
 
-@pytest.mark.parametrize(("text", "disks"), [("raid10:6x64K", 3), ("raid6:12x64K", 10), ("raid1:3", 1), ("single", 1), ("btrfs-raid0:4", 4)])
+@pytest.mark.parametrize(
+    ("text", "disks"), [("raid10:6x64K", 3), ("raid6:12x64K", 10), ("raid1:3", 1), ("single", 1), ("btrfs-raid0:4", 4)]
+)
 def test_data_disks(text: str, disks: int) -> None:
     assert data_disks(parse_layout(text)) == disks
 

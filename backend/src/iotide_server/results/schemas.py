@@ -352,6 +352,9 @@ class Preview(Output):
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
     bytes_moved: Annotated[int, Field(description="Bytes written and read in total")]
-    wear: Annotated[list[WearOutput], Field(description="Wear of each target, in the order of the plan; then that of a served set that is filled")]
+    wear: Annotated[
+        list[WearOutput],
+        Field(description="Of each target, in the order of the plan, then of a filled set that is served"),
+    ]
     scratch: Annotated[ScratchPreview | None, Field(description="Null if the plan has no block `scratch`")]
     warnings: list[CautionOutput]

@@ -83,7 +83,8 @@ def _checked(step: str, result: Io500Result, files: Mapping[str, str]) -> Iterat
             raise OutputRefusedError(step, f"{name} has no complete result", text[-500:])
         low, high = allowed
         if not low <= phase.value <= high:
-            problem = f"{name} is of {low:.6g} to {high:.6g}, but result.txt has {phase.value:.6g} for {phase.name}"
+            around = f"{round(low, 3)} to {round(high, 3)}"
+            problem = f"{name} is of {around}, but result.txt has {round(phase.value, 3)} for {phase.name}"
             raise OutputRefusedError(step, problem, text[-500:])
         yield phase.name
 

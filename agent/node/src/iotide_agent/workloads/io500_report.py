@@ -244,13 +244,13 @@ def _checked_score(step: str, head: _Part, part: _Part, parts: list[_Part]) -> t
     means = {name: _known(step, part, name, _VALUE) for name in values}
     for name, own in values.items():
         if abs(geometric_mean(own) - float(means[name])) > mean_tolerance(own):
-            problem = f"{name} is {means[name]}, but the mean of its phases is {geometric_mean(own):.6f}"
+            problem = f"{name} is {means[name]}, but the mean of its phases is {round(geometric_mean(own), 6)}"
             raise OutputRefusedError(step, problem, f"{name} = {means[name]}")
     bandwidth, metadata = float(means["BW"]), float(means["MD"])
     said = _TOTAL.fullmatch(_known(step, part, "SCORE"))
     total = float(said[1]) if said else -1.0
     if said is None or abs(score(bandwidth, metadata) - total) > score_tolerance(bandwidth, metadata):
-        problem = f"SCORE is not the root of BW x MD, which is {score(bandwidth, metadata):.6f}"
+        problem = f"SCORE is not the root of BW x MD, which is {round(score(bandwidth, metadata), 6)}"
         raise OutputRefusedError(step, problem, f"SCORE = {part.pairs['SCORE']}")
     is_valid = not said[0].endswith("[INVALID]")
     version, found = _known(step, head, "version"), _known(step, part, "hash", _HASH)

@@ -105,7 +105,8 @@ def read_mdtest_ranks(step: str, text: str, tasks: int) -> Mapping[str, RankTabl
     tables = {name: RankTable(_in_order(step, own, tasks, text), totals[name].seconds) for name, own in ranks.items()}
     for name, table in tables.items():
         if not isclose(table.amount, totals[name].amount, rel_tol=PRODUCT_RATIO):
-            problem = f"{name}: the ranks have {table.amount:.1f} items, the row of all has {totals[name].amount:.1f}"
+            of_ranks, of_all = round(table.amount, 1), round(totals[name].amount, 1)
+            problem = f"{name}: the ranks have {of_ranks} items, the row of all has {of_all}"
             raise OutputRefusedError(step, problem, text[-500:])
     return tables
 

@@ -29,7 +29,9 @@ def check_amount(step: str, table: RankTable, amount: float, tolerance: float, l
     `tolerance` is that of the total, to which the digits of the table are added.
     """
     if abs(table.amount - amount) > tolerance + PRODUCT_RATIO * amount:
-        problem = f"the ranks' rates and times are of {table.amount:.0f} together, the program reports {amount:.0f}"
+        problem = (
+            f"the ranks' rates and times are of {round(table.amount)} together, the program reports {round(amount)}"
+        )
         raise OutputRefusedError(step, problem, line)
 
 
