@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.mpi import REMOTE_START
-from iotide_agent.mpi.channel import Channel, Words
+from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.desk import Caller, Desk
-from iotide_agent.mpi.greeting import GreetingError
+from iotide_agent.mpi.greeting import GreetingError, check_token
 from iotide_agent.mpi.meeting import Meeting
+from iotide_agent.mpi.messages import Words
 from iotide_agent.mpi.remote_commands import StartRefusedError, read_remote_command
 from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError
@@ -29,6 +30,7 @@ _OWN_PART_SECONDS: Final = 0.5
 _MOST_SHEBANG_BYTES: Final = 127
 """Linux before 5.1 cuts longer first lines of a script."""
 _KILLED: Final = 128
+_UNKNOWN: Final = 255
 
 
 class MemberAddress(NamedTuple):
@@ -49,11 +51,15 @@ class Head:
     """
 
     def __init__(self, loop: Loop, members: Sequence[MemberAddress], scratch: Path, run_as: Ids = ()) -> None:
+        """Listen at the desk; raise ValueError for a token that could be guessed."""
+        for member in members:
+            check_token(member.token)
         self._loop = loop
         self._links = [_Link(member) for member in members]
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
         self._step = 0
+        self._is_ending = False
         self._first_end: tuple[float, str] | None = None
         self._first_start: float | None = None
         self._failure: str | None = None
@@ -75,7 +81,7 @@ class Head:
             self._loop.turn(min(until, boottime() + _RETRY_SECONDS))
 
     def begin_step(self, step: int) -> None:
-        self._step = step
+        self._step, self._is_ending = step, False
         self._first_end = self._first_start = self._failure = None
         for link in self._links:
             link.is_done = False
@@ -143,6 +149,7 @@ class Head:
         Raise RunEndedError if a member is lost, or if a part failed: Open MPI 5 ends with status 0 after some kills.
         """
         self._forget_own_part()
+        self._is_ending = True
         for link in self._links:
             link.say(kind="over", step=self._step)
         until = boottime() + LEAVING_SECONDS
@@ -229,7 +236,8 @@ class Head:
         kind, number = words.get("kind"), words.get("part")
         if kind == "left":
             self.left_over[link.member.node] = words["left_over"]
-            link.is_done = True
+            # Before the head's word it has failed, and its closed channel says so.
+            link.is_done = self._is_ending
         if number not in self._by_part:
             return
         owner, caller, lingers = self._by_part[number]
@@ -254,7 +262,8 @@ class Head:
         killed_by, status = words["signal"], words["exit_status"]
         self.left_over[link.member.node] = words["left_over"]
         if caller is not None:
-            caller.exit(_KILLED + killed_by if killed_by is not None else status or 0)
+            known = _UNKNOWN if status is None else status
+            caller.exit(known if killed_by is None else _KILLED + killed_by)
             self.desk.dismiss(caller)
         if not lingers:
             how = f"was ended by signal {killed_by}" if killed_by is not None else f"ended with status {status}"
