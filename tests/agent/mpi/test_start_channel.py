@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -84,7 +85,9 @@ class Site:
         self.turn(lambda: self.member.gate.channel)
         keys = greeting.keys(TOKEN, nonces)
         greeting.check_welcome(TOKEN, nonces, connection.recv(greeting.PROOF_BYTES))
-        return Channel(self.loop, connection, keys.from_head, keys.from_member, self._take)
+        channel = Channel(self.loop, connection, keys.from_head, keys.from_member, self._take)
+        self.turn(lambda: self.member.gate.channel and self.member.gate.channel.is_proved)
+        return channel
 
     def answer(self, connection: socket.socket, token: str = TOKEN) -> Nonces:
         """Answer the member's challenge as a head with this token does."""
@@ -415,6 +418,33 @@ def test_a_remote_start_program_that_was_ended_ends_its_part(site: Site, asked_h
     asked_head.head._leave(asked_head.caller)
     site.turn(lambda: not site.member._parts)
     with pytest.raises(RunEndedError, match="the remote-start program of node n2 was ended"):
+        asked_head.head.end_step(lambda: None)
+
+
+def test_a_remote_start_program_that_ended_with_its_launcher_is_no_failure(site: Site, asked_head: AskedHead) -> None:
+    launcher = subprocess.Popen([sys.executable, "-c", ""])
+    asked_head.head.watch_launcher(launcher.pid, "")
+    launcher.wait()
+    asked_head.head._leave(asked_head.caller)
+
+    def end_well() -> float:
+        of_member = site.member.gate.channel
+        if asked_head.head._is_ending and of_member is not None:
+            assert not site.member._is_over, "the part has time to end"
+            well = {"exit_status": 0, "signal": None, "failure": None}
+            of_member.send({"kind": "ended", "part": 0, "left_over": 0, **well})
+            site.loop.every(None, "part")
+        return processes.boottime() + 0.01
+
+    site.loop.every(end_well, "part")
+    asked_head.head.end_step(lambda: None)
+
+
+def test_a_part_that_runs_on_after_its_launcher_ended_well_is_a_failure(
+    asked_head: AskedHead, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heads, "PARTING_SECONDS", 0.1)
+    with pytest.raises(RunEndedError, match="the part on node n2 ran on, but the launcher ended with status 0"):
         asked_head.head.end_step(lambda: None)
 
 

@@ -48,7 +48,7 @@ class Gate:
 
     @property
     def channel(self) -> Channel | None:
-        """Return that to the head, once it has proved the token; a second head is refused, also after the first is lost.
+        """Return that to the head that proved the token; a second head is refused, also after the first is lost.
 
         A head that was lost before its first message was let in without knowing it, and comes again.
         """

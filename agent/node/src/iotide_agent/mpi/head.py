@@ -22,6 +22,8 @@ from iotide_agent.runner.users import Ids
 
 EARLY_SECONDS: Final = 1.5
 """A launcher that runs on for longer after the end of a part has not noticed it."""
+PARTING_SECONDS: Final = 2.0
+"""Time for the parts to end after a launcher with status 0: that of Open MPI does not wait for them."""
 LEAVING_SECONDS: Final = 5.0
 """Longest wait for the members' last message of a step."""
 _RETRY_SECONDS: Final = 0.2
@@ -64,6 +66,7 @@ class Head:
         self._first_start: float | None = None
         self._failure: str | None = None
         self._lost: RunEndedError | None = None
+        self._launcher: processes.Stat | None = None
         self._own_part: int | None = None
         self.refused: dict[str, int] = {}
         self.left_over: dict[str, int] = {}
@@ -82,7 +85,7 @@ class Head:
 
     def begin_step(self, step: int) -> None:
         self._step, self._is_ending = step, False
-        self._first_end = self._first_start = self._failure = None
+        self._first_end = self._first_start = self._failure = self._launcher = None
         for link in self._links:
             link.is_done = False
 
@@ -91,6 +94,7 @@ class Head:
 
         Hydra does not notice its end, because the ranks hold their control connection open. Empty for none.
         """
+        self._launcher = processes.stat_of(pid)
 
         def look() -> float:
             part = next((stat for stat in processes.descendants(pid) if stat.name == own_part), None)
@@ -150,6 +154,7 @@ class Head:
         """
         self._forget_own_part()
         self._is_ending = True
+        self._await_parts(check)
         for link in self._links:
             link.say(kind="over", step=self._step)
         until = boottime() + LEAVING_SECONDS
@@ -168,6 +173,17 @@ class Head:
         if self._failure is not None:
             reason = f"{self._failure}, but the launcher ended with status 0"
             raise RunEndedError("failed", "part_ended", reason)
+
+    def _await_parts(self, check: Callable[[], None]) -> None:
+        until = boottime() + PARTING_SECONDS
+        while parts := [link.member.node for link, _, lingers in self._by_part.values() if not lingers]:
+            check()
+            self._first_end = None
+            self.check()
+            if boottime() >= until:
+                self._failure = self._failure or f"the part on node {', '.join(parts)} ran on"
+                return
+            self._loop.turn(until)
 
     def close(self) -> None:
         """Close all channels: the order to kill for members that still run something."""
@@ -225,10 +241,12 @@ class Head:
         self._lost = self._lost or RunEndedError("failed", "start_refused", f"the launcher's request: {reason}")
 
     def _leave(self, caller: Caller) -> None:
-        """End the remote part of a remote-start program that was ended."""
+        """End the remote part of a remote-start program that was ended, unless its launcher has ended before."""
         if caller.number is not None and caller.number in self._by_part:
             link, _, lingers = self._by_part[caller.number]
             self._by_part[caller.number] = (link, None, lingers)
+            if self._launcher is not None and not processes.is_alive(self._launcher.pid, self._launcher.start_ticks):
+                return
             link.say(kind="stop", part=caller.number)
             self._failure = self._failure or f"the remote-start program of node {link.member.node} was ended"
 
