@@ -603,3 +603,33 @@ def test_a_stranger_who_streams_does_not_keep_a_lost_channel_from_closing(site: 
     for connection in (own, streaming.own, streaming.other):
         connection.close()
     assert channel.lost == "closed here"
+
+
+LAUNCHER = processes.Stat(2**22 + 1, "mpiexec.hydra", "S", 1, 1, 1, 1, is_thread=False)
+
+
+@pytest.mark.parametrize(
+    ("child", "seconds", "has_ended"),
+    [
+        (LAUNCHER._replace(pid=LAUNCHER.pid + 1, parent=LAUNCHER.pid), 2.0, False),
+        (LAUNCHER._replace(pid=LAUNCHER.pid + 1, parent=LAUNCHER.pid), heads.STARTING_SECONDS, True),
+        (LAUNCHER._replace(pid=LAUNCHER.pid + 1, parent=LAUNCHER.pid, name="remote-start"), 2.0, True),
+    ],
+)
+def test_the_launchers_own_part_counts_as_ended_unless_its_program_is_still_being_read(
+    asked_head: AskedHead,
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    child: processes.Stat,
+    seconds: float,
+    *,
+    has_ended: bool,
+) -> None:
+    site.turn(lambda: asked_head.head._first_start)
+    now = processes.boottime()
+    monkeypatch.setattr(heads, "boottime", lambda: now + seconds)
+    monkeypatch.setattr(processes, "stat_of", lambda _: LAUNCHER)
+    monkeypatch.setattr(processes, "descendants", lambda _: [child])
+    asked_head.head.watch_launcher(LAUNCHER.pid, "hydra_pmi_proxy")
+    site.loop.turn(0.0)
+    assert (asked_head.head._first_end is not None) is has_ended

@@ -29,6 +29,8 @@ LEAVING_SECONDS: Final = 5.0
 _RETRY_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.1
 _OWN_PART_SECONDS: Final = 0.5
+STARTING_SECONDS: Final = 10.0
+"""Longest time in which the program of the launcher's own part may be read from its disk."""
 _MOST_SHEBANG_BYTES: Final = 127
 """Linux before 5.1 cuts longer first lines of a script."""
 _KILLED: Final = 128
@@ -97,8 +99,9 @@ class Head:
         self._launcher = processes.stat_of(pid)
 
         def look() -> float:
-            part = next((stat for stat in processes.descendants(pid) if stat.name == own_part), None)
-            if part is not None or self._is_late():
+            found = processes.descendants(pid)
+            part = next((stat for stat in found if stat.name == own_part), None)
+            if part is not None or self._is_late(found):
                 self._loop.every(None, self)
                 self._watch_own_part(None if part is None else part.pid)
             return boottime() + _LOOK_SECONDS
@@ -106,9 +109,16 @@ class Head:
         if own_part:
             self._loop.every(look, self)
 
-    def _is_late(self) -> bool:
-        """Check that remote parts run, so that the launcher's own must have started and ended again."""
-        return self._first_start is not None and boottime() - self._first_start >= _OWN_PART_SECONDS
+    def _is_late(self, found: Sequence[processes.Stat]) -> bool:
+        """Check that remote parts run, so that the launcher's own must have started and ended again.
+
+        A process with the name of its parent may be that part before its program is read.
+        """
+        if self._first_start is None:
+            return False
+        names = {stat.pid: stat.name for stat in (self._launcher, *found) if stat is not None}
+        is_starting = any(names.get(stat.parent) == stat.name for stat in found)
+        return boottime() - self._first_start >= (STARTING_SECONDS if is_starting else _OWN_PART_SECONDS)
 
     def _watch_own_part(self, pid: int | None) -> None:
         def end() -> None:
