@@ -106,6 +106,59 @@ def test_a_part_that_would_leave_its_session_is_refused_with_the_option_that_pre
     assert refused.value.refusal is StartRefusal.DAEMON
 
 
+HEADS_ADDRESS_UNREAD = {
+    "mpich": ("stop", "--control-port", "10.77.0.1:1"),
+    "openmpi-4": ("-mca", "orte_hnp_uri", "0.0;tcp://10.77.0.1:1"),
+    "openmpi-5": ("--prtemca", "prte_hnp_uri", "0.0;tcp://10.77.0.1:1"),
+    "iozone": ("-+c", "n1"),
+}
+"""Words that satisfy a search for the head's address, at a place that may not be read."""
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ("mpich", ("-control-port=10.77.0.9:1",)),
+        ("mpich", ("--control-port=10.77.0.9:1",)),
+        ("mpich", ("-CONTROL-PORT", "10.77.0.9:1")),
+        ("openmpi-4", ("--hnp-uri", "0.0;tcp://10.77.0.9:1")),
+        ("openmpi-4", ("-mca", "orte_parent_uri", "0.0;tcp://10.77.0.9:1")),
+        ("openmpi-4", ("-mca", "orte_hnp_uri", "0.0;tcp://10.77.0.1:1;tcp:xx10.77.0.9:1")),
+        ("openmpi-4", ("-mca", "orte_hnp_uri", "file:/srv/shared/uri;tcp://10.77.0.1:1")),
+        ("openmpi-5", ("--prtemca=prte_hnp_uri", "0.0;tcp://10.77.0.9:1")),
+        ("openmpi-5", ("--pa", "0.0;tcp://10.77.0.9:1")),
+        ("openmpi-5", ("--dvm-mas", "0.0;tcp://10.77.0.9:1")),
+        ("iozone", ("-+c10", "n9")),
+        ("iozone", ("-e+c", "n9")),
+    ],
+)
+def test_a_control_address_in_another_spelling_is_refused(form: str, words: tuple[str, ...]) -> None:
+    argv = (FORMS[form]["argv"][0], *words, *HEADS_ADDRESS_UNREAD[form])
+    with pytest.raises(StartRefusedError) as refused:
+        allowance(form).check(argv)
+    assert refused.value.refusal is StartRefusal.CONTROL_ADDRESS
+
+
+@pytest.mark.parametrize("spelled", ["-daemonize", "--daemonize=1", "--daem"])
+def test_a_daemon_in_another_spelling_is_refused(spelled: str) -> None:
+    assert refusal_of([*FORMS["openmpi-5"]["words"], spelled], "openmpi-5") is StartRefusal.DAEMON
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        ("/bin/sh", "-c", "id"),
+        ("sh", "-c", "id", "/opt/impi/bin/hydra_pmi_proxy"),
+        ("/srv/hydra_pmi_proxy", "/opt/impi/bin/hydra_pmi_proxy"),
+        (),
+    ],
+)
+def test_intels_part_starts_nothing_but_its_proxy(started: tuple[str, ...]) -> None:
+    recorded = FORMS["intel"]["words"]
+    words = [*recorded[: recorded.index("/opt/impi/bin//hydra_pmi_proxy")], *started]
+    assert refusal_of(words, "intel") is StartRefusal.PROGRAM
+
+
 def test_only_iozones_client_may_leave_a_child() -> None:
     lingering = {name for name, form in FORMS.items() if allowance(name).lingers(form["argv"])}
     assert lingering == {"iozone"}

@@ -133,3 +133,9 @@ def test_an_interpreter_that_no_script_can_name_is_declined_with_the_remedy(
 def test_it_needs_nothing_but_the_standard_library(counter: Counter) -> None:
     assert "iotide_agent" not in REMOTE_START.read_text()
     assert counter.program.read_text().startswith(f"#!{sys.executable} -IS\n")
+
+
+def test_a_load_that_exchanges_the_socket_does_not_keep_the_desk_from_closing(counter: Counter) -> None:
+    counter.desk.path.unlink()
+    counter.desk.path.mkdir()
+    counter.desk.close()

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -84,7 +85,9 @@ class Site:
         self.turn(lambda: self.member.gate.channel)
         keys = greeting.keys(TOKEN, nonces)
         greeting.check_welcome(TOKEN, nonces, connection.recv(greeting.PROOF_BYTES))
-        return Channel(self.loop, connection, keys.from_head, keys.from_member, self._take)
+        channel = Channel(self.loop, connection, keys.from_head, keys.from_member, self._take)
+        self.turn(lambda: self.member.gate.channel and self.member.gate.channel.is_proved)
+        return channel
 
     def answer(self, connection: socket.socket, token: str = TOKEN) -> Nonces:
         """Answer the member's challenge as a head with this token does."""
@@ -418,6 +421,33 @@ def test_a_remote_start_program_that_was_ended_ends_its_part(site: Site, asked_h
         asked_head.head.end_step(lambda: None)
 
 
+def test_a_remote_start_program_that_ended_with_its_launcher_is_no_failure(site: Site, asked_head: AskedHead) -> None:
+    launcher = subprocess.Popen([sys.executable, "-c", ""])
+    asked_head.head.watch_launcher(launcher.pid, "")
+    launcher.wait()
+    asked_head.head._leave(asked_head.caller)
+
+    def end_well() -> float:
+        of_member = site.member.gate.channel
+        if asked_head.head._is_ending and of_member is not None:
+            assert not site.member._is_over, "the part has time to end"
+            well = {"exit_status": 0, "signal": None, "failure": None}
+            of_member.send({"kind": "ended", "part": 0, "left_over": 0, **well})
+            site.loop.every(None, "part")
+        return processes.boottime() + 0.01
+
+    site.loop.every(end_well, "part")
+    asked_head.head.end_step(lambda: None)
+
+
+def test_a_part_that_runs_on_after_its_launcher_ended_well_is_a_failure(
+    asked_head: AskedHead, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heads, "PARTING_SECONDS", 0.1)
+    with pytest.raises(RunEndedError, match="the part on node n2 ran on, but the launcher ended with status 0"):
+        asked_head.head.end_step(lambda: None)
+
+
 def test_a_request_for_a_host_outside_the_run_ends_it(site: Site, asked_head: AskedHead) -> None:
     own, program = socket.socketpair(socket.AF_UNIX)
     with own, program:
@@ -430,3 +460,176 @@ def test_a_member_bounds_the_parts_of_a_step(site: Site, monkeypatch: pytest.Mon
     monkeypatch.setattr("iotide_agent.mpi.member.MOST_PARTS", 0)
     assert MOST_PARTS > 0
     assert site.ask(site.channel(), *site.proxy())["refusal"] == "busy"
+
+
+def test_a_member_that_leaves_before_the_end_of_the_step_is_lost(site: Site, tmp_path: Path) -> None:
+    head = site.gathered(tmp_path)
+    head.begin_step(0)
+    site.turn(lambda: site.member.gate.channel)
+    site.member.end_step(1.0)
+    site.member.close()
+    site.turn(lambda: head._links[0].channel is not None and head._links[0].channel.lost)
+    with pytest.raises(RunEndedError, match="the start channel to node n2 ended: closed by the other end") as ended:
+        head.check()
+    assert ended.value.code == "member_lost"
+
+
+def early_start(site: Site) -> Channel:
+    """Return the channel on which a start for the next step has arrived."""
+    channel = site.channel()
+    channel.send({"kind": "start", "step": 1, "part": 7, "words": ["n2", *site.proxy()]})
+    site.turn(lambda: site.member._early)
+    return channel
+
+
+def test_a_part_whose_remote_start_program_ended_before_the_step_is_not_started(site: Site) -> None:
+    early_start(site).send({"kind": "stop", "part": 7})
+    site.turn(lambda: not site.member._early)
+    site.member.begin_step(1, site.start)
+    assert site.member.loads == []
+
+
+def test_a_part_whose_head_was_lost_before_the_step_is_not_started(site: Site) -> None:
+    early_start(site).close()
+    site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+    site.member.begin_step(1, site.start)
+    assert site.member.loads == []
+
+
+def test_a_step_that_ended_before_this_node_was_prepared_is_over(site: Site) -> None:
+    channel = early_start(site)
+    channel.send({"kind": "stop", "part": 7})
+    channel.send({"kind": "over", "step": 1})
+    site.turn(lambda: len(site.member._early) == 1 and site.member._early[0]["kind"] == "over")
+    site.member.begin_step(1, site.start)
+    assert site.member.is_over()
+
+
+def test_a_head_whose_greeting_was_cut_at_its_end_may_come_again(site: Site, tmp_path: Path) -> None:
+    cut = site.connect()
+    site.answer(cut)
+    cut.close()
+    site.turn(lambda: not site.member.gate._pending)
+    site.loop.turn(processes.boottime() + 0.01)
+    assert not site.member.is_over()
+    site.gathered(tmp_path).check()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"{}",
+        b"[" * 60_000,
+        b"\xff",
+        b'{"kind": "start", "step": 0, "part": 0}',
+        b'{"kind": "start", "step": 0, "part": [], "words": ["n2"]}',
+        b'{"kind": "start", "step": 0, "part": 0, "words": [1]}',
+        b'{"kind": "start", "step": "0", "part": 0, "words": []}',
+        b'{"kind": ["over"], "step": 0}',
+        b'{"kind": "ended", "part": 0, "left_over": 0, "exit_status": 300, "signal": null, "failure": null}',
+    ],
+)
+def test_a_message_of_another_form_ends_the_channel_and_not_the_runner(site: Site, message: bytes) -> None:
+    channel = site.channel()
+    channel._waiting += framed(channels._hash(channel._sending, channel._sent, message) + message)
+    channel._flush()
+    site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+    assert site.member.gate.channel is not None
+    assert site.member.gate.channel.lost == "a message of an unknown form"
+
+
+def test_processes_that_start_others_faster_than_they_are_killed_do_not_hold_the_member_for_ever(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = iter(range(2**22 + 1, 2**22 + 10_000))
+
+    def born(_: int) -> list[processes.Stat]:
+        return [processes.Stat(next(numbers), "fork", "R", 1, 1, 1, 1, is_thread=False)]
+
+    monkeypatch.setattr(processes, "descendants", born)
+    assert site.member._kill_all() < 1000
+
+
+def test_a_part_whose_end_is_unknown_is_no_success_for_the_launcher(site: Site, asked_head: AskedHead) -> None:
+    of_member = site.member.gate.channel
+    assert of_member is not None
+    unknown = {"exit_status": None, "signal": None, "failure": None}
+    of_member.send({"kind": "ended", "part": 0, "left_over": 0, **unknown})
+    site.turn(lambda: asked_head.head._failure)
+    assert asked_head.program.recv(100) == framed(bytes((ENDED, 255)))
+
+
+def test_a_closed_channel_is_closed_for_the_other_end_while_a_hanging_child_has_its_descriptor(site: Site) -> None:
+    channel = site.channel()
+    inherited = os.dup(channel._connection.fileno())
+    try:
+        channel.close()
+        site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+        assert site.member.gate.channel is not None
+        assert site.member.gate.channel.lost == "closed by the other end"
+    finally:
+        os.close(inherited)
+
+
+@pytest.mark.parametrize("token", ["", " ", "a1" * 15])
+def test_a_token_that_could_be_guessed_opens_no_port(token: str) -> None:
+    with pytest.raises(ValueError, match="a token of at least 16 bytes"):
+        Member(Loop(), Gathering(HEAD, token, Allowance((), (HEAD,))))
+
+
+class Streaming:
+    """A connection at whose other end somebody writes faster than this one reads."""
+
+    def __init__(self) -> None:
+        self.own, self.other = socket.socketpair()
+        self.reads = 0
+
+    def recv(self, count: int) -> bytes:
+        self.reads += 1
+        assert self.reads < 1000
+        return b"x" * count
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.own, name)
+
+
+def test_a_stranger_who_streams_does_not_keep_a_lost_channel_from_closing(site: Site) -> None:
+    channel = site.channel()
+    streaming = Streaming()
+    own, channel._connection = channel._connection, streaming  # type: ignore[assignment]
+    channel.close()
+    site.loop.ignore(own.fileno())
+    for connection in (own, streaming.own, streaming.other):
+        connection.close()
+    assert channel.lost == "closed here"
+
+
+LAUNCHER = processes.Stat(2**22 + 1, "mpiexec.hydra", "S", 1, 1, 1, 1, is_thread=False)
+
+
+@pytest.mark.parametrize(
+    ("child", "seconds", "has_ended"),
+    [
+        (LAUNCHER._replace(pid=LAUNCHER.pid + 1, parent=LAUNCHER.pid), 2.0, False),
+        (LAUNCHER._replace(pid=LAUNCHER.pid + 1, parent=LAUNCHER.pid), heads.STARTING_SECONDS, True),
+        (LAUNCHER._replace(pid=LAUNCHER.pid + 1, parent=LAUNCHER.pid, name="remote-start"), 2.0, True),
+    ],
+)
+def test_the_launchers_own_part_counts_as_ended_unless_its_program_is_still_being_read(
+    asked_head: AskedHead,
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    child: processes.Stat,
+    seconds: float,
+    *,
+    has_ended: bool,
+) -> None:
+    site.turn(lambda: asked_head.head._first_start)
+    now = processes.boottime()
+    monkeypatch.setattr(heads, "boottime", lambda: now + seconds)
+    monkeypatch.setattr(processes, "stat_of", lambda _: LAUNCHER)
+    monkeypatch.setattr(processes, "descendants", lambda _: [child])
+    asked_head.head.watch_launcher(LAUNCHER.pid, "hydra_pmi_proxy")
+    site.loop.turn(0.0)
+    assert (asked_head.head._first_end is not None) is has_ended

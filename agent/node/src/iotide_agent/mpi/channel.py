@@ -6,11 +6,12 @@ import json
 import select
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from iotide_agent.mpi.frames import FrameError, Frames, framed
+from iotide_agent.mpi.messages import Words, read_message
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 
@@ -19,10 +20,9 @@ SILENCE_SECONDS: Final = 5.0
 """Without a message for this long, the other node counts as lost."""
 _READ_BYTES: Final = 65_536
 _MOST_WAITING_BYTES: Final = 1024**2
+_MOST_LAST_READS: Final = 16
 _NUMBER: Final = struct.Struct("!Q")
 _HASH_BYTES: Final = 32
-
-Words = Mapping[str, Any]
 
 
 class Channel:
@@ -53,6 +53,11 @@ class Channel:
         loop.watch(connection.fileno(), self._on_event)
         loop.every(self._send_heartbeat, self)
 
+    @property
+    def is_proved(self) -> bool:
+        """Return true once the other end has sent a message, and so knows that it is let in."""
+        return self._received > 0
+
     def send(self, words: Words) -> None:
         """Send a message as soon as the connection takes it; nothing on a lost channel."""
         if self.lost is not None:
@@ -74,8 +79,12 @@ class Channel:
         self._loop.ignore(self._connection.fileno())
         with suppress(OSError):
             # Unread data would make the kernel reset the connection, and the other end lose the last messages.
-            while self._connection.recv(_READ_BYTES):
-                pass
+            for _ in range(_MOST_LAST_READS):
+                if not self._connection.recv(_READ_BYTES):
+                    break
+        # A child whose start hangs on a dead disk has a copy of the descriptor, which would keep it open.
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
 
     def _send_heartbeat(self) -> float:
@@ -114,7 +123,7 @@ class Channel:
         now = boottime()
         self.longest_silence_seconds = max(self.longest_silence_seconds, now - self._heard_at)
         self._heard_at = now
-        words = json.loads(body)
+        words = read_message(body)
         if words["kind"] != "heartbeat":
             self._take(words)
 

@@ -4,6 +4,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +74,8 @@ class Desk:
     def close(self) -> None:
         self._loop.ignore(self._listening.fileno())
         self._listening.close()
-        self.path.unlink(missing_ok=True)
+        with suppress(OSError):  # the load's user may have exchanged it; it goes with the directory
+            self.path.unlink()
         for caller in [*self._callers.values()]:
             self.dismiss(caller)
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from iotide_agent.mpi import greeting
-from iotide_agent.mpi.channel import Channel, Words
+from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.greeting import GreetingError
+from iotide_agent.mpi.messages import Words
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 
@@ -21,17 +22,17 @@ class Gate:
 
     Attributes:
         port: TCP port that the kernel chose.
-        channel: To the head, once it has proved the token; a second head is refused, also after the first is lost.
         refused: Number of refused connections by reason: `silent`, `junk`, `left`, `crowded`, `second_head`.
     """
 
     def __init__(self, loop: Loop, address: str, token: str, take: Callable[[Words], None]) -> None:
-        """Listen; raise OSError without such an address."""
+        """Listen; raise OSError without such an address, ValueError for a token that could be guessed."""
+        greeting.check_token(token)
         self._loop = loop
         self._token = token
         self._take = take
         self._pending: dict[int, _Pending] = {}
-        self.channel: Channel | None = None
+        self._channel: Channel | None = None
         self.refused: dict[str, int] = {}
         self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
@@ -45,6 +46,15 @@ class Gate:
         loop.watch(self._listening.fileno(), self._accept)
         loop.every(self._end_silent, self)
 
+    @property
+    def channel(self) -> Channel | None:
+        """Return that to the head that proved the token; a second head is refused, also after the first is lost.
+
+        A head that was lost before its first message was let in without knowing it, and comes again.
+        """
+        channel = self._channel
+        return None if channel is None or (channel.lost is not None and not channel.is_proved) else channel
+
     def close(self) -> None:
         """Close everything, so that the head kills the rest of the run."""
         self._loop.every(None, self)
@@ -52,8 +62,8 @@ class Gate:
         self._listening.close()
         for pending in [*self._pending.values()]:
             self._drop(pending)
-        if self.channel is not None:
-            self.channel.close()
+        if self._channel is not None:
+            self._channel.close()
 
     def _accept(self) -> None:
         try:
@@ -91,7 +101,7 @@ class Gate:
         self._loop.ignore(pending.connection.fileno())
         del self._pending[pending.connection.fileno()]
         keys = greeting.keys(self._token, nonces)
-        self.channel = Channel(self._loop, pending.connection, keys.from_member, keys.from_head, self._take)
+        self._channel = Channel(self._loop, pending.connection, keys.from_member, keys.from_head, self._take)
 
     def _end_silent(self) -> float:
         now = boottime()

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 NONCE_BYTES: Final = 32
 PROOF_BYTES: Final = 32
+FEWEST_TOKEN_BYTES: Final = 16
 _MAGIC: Final = b"iotide-start-1\0\0"
 
 CHALLENGE_BYTES: Final = len(_MAGIC) + NONCE_BYTES
@@ -31,6 +32,12 @@ class Keys(NamedTuple):
 class Nonces(NamedTuple):
     of_member: bytes
     of_head: bytes
+
+
+def check_token(token: str) -> None:
+    """Raise ValueError for a token that could be guessed, such as an empty one."""
+    if len(bytes.fromhex(token)) < FEWEST_TOKEN_BYTES:
+        raise ValueError(f"a start channel needs a token of at least {FEWEST_TOKEN_BYTES} bytes")
 
 
 def challenge(nonce: bytes) -> bytes:

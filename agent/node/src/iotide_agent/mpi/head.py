@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.mpi import REMOTE_START
-from iotide_agent.mpi.channel import Channel, Words
+from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.desk import Caller, Desk
-from iotide_agent.mpi.greeting import GreetingError
+from iotide_agent.mpi.greeting import GreetingError, check_token
 from iotide_agent.mpi.meeting import Meeting
+from iotide_agent.mpi.messages import Words
 from iotide_agent.mpi.remote_commands import StartRefusedError, read_remote_command
 from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError
@@ -21,14 +22,19 @@ from iotide_agent.runner.users import Ids
 
 EARLY_SECONDS: Final = 1.5
 """A launcher that runs on for longer after the end of a part has not noticed it."""
+PARTING_SECONDS: Final = 2.0
+"""Time for the parts to end after a launcher with status 0: that of Open MPI does not wait for them."""
 LEAVING_SECONDS: Final = 5.0
 """Longest wait for the members' last message of a step."""
 _RETRY_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.1
 _OWN_PART_SECONDS: Final = 0.5
+STARTING_SECONDS: Final = 10.0
+"""Longest time in which the program of the launcher's own part may be read from its disk."""
 _MOST_SHEBANG_BYTES: Final = 127
 """Linux before 5.1 cuts longer first lines of a script."""
 _KILLED: Final = 128
+_UNKNOWN: Final = 255
 
 
 class MemberAddress(NamedTuple):
@@ -49,15 +55,20 @@ class Head:
     """
 
     def __init__(self, loop: Loop, members: Sequence[MemberAddress], scratch: Path, run_as: Ids = ()) -> None:
+        """Listen at the desk; raise ValueError for a token that could be guessed."""
+        for member in members:
+            check_token(member.token)
         self._loop = loop
         self._links = [_Link(member) for member in members]
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
         self._step = 0
+        self._is_ending = False
         self._first_end: tuple[float, str] | None = None
         self._first_start: float | None = None
         self._failure: str | None = None
         self._lost: RunEndedError | None = None
+        self._launcher: processes.Stat | None = None
         self._own_part: int | None = None
         self.refused: dict[str, int] = {}
         self.left_over: dict[str, int] = {}
@@ -75,8 +86,8 @@ class Head:
             self._loop.turn(min(until, boottime() + _RETRY_SECONDS))
 
     def begin_step(self, step: int) -> None:
-        self._step = step
-        self._first_end = self._first_start = self._failure = None
+        self._step, self._is_ending = step, False
+        self._first_end = self._first_start = self._failure = self._launcher = None
         for link in self._links:
             link.is_done = False
 
@@ -85,10 +96,12 @@ class Head:
 
         Hydra does not notice its end, because the ranks hold their control connection open. Empty for none.
         """
+        self._launcher = processes.stat_of(pid)
 
         def look() -> float:
-            part = next((stat for stat in processes.descendants(pid) if stat.name == own_part), None)
-            if part is not None or self._is_late():
+            found = processes.descendants(pid)
+            part = next((stat for stat in found if stat.name == own_part), None)
+            if part is not None or self._is_late(found):
                 self._loop.every(None, self)
                 self._watch_own_part(None if part is None else part.pid)
             return boottime() + _LOOK_SECONDS
@@ -96,9 +109,16 @@ class Head:
         if own_part:
             self._loop.every(look, self)
 
-    def _is_late(self) -> bool:
-        """Check that remote parts run, so that the launcher's own must have started and ended again."""
-        return self._first_start is not None and boottime() - self._first_start >= _OWN_PART_SECONDS
+    def _is_late(self, found: Sequence[processes.Stat]) -> bool:
+        """Check that remote parts run, so that the launcher's own must have started and ended again.
+
+        A process with the name of its parent may be that part before its program is read.
+        """
+        if self._first_start is None:
+            return False
+        names = {stat.pid: stat.name for stat in (self._launcher, *found) if stat is not None}
+        is_starting = any(names.get(stat.parent) == stat.name for stat in found)
+        return boottime() - self._first_start >= (STARTING_SECONDS if is_starting else _OWN_PART_SECONDS)
 
     def _watch_own_part(self, pid: int | None) -> None:
         def end() -> None:
@@ -143,6 +163,8 @@ class Head:
         Raise RunEndedError if a member is lost, or if a part failed: Open MPI 5 ends with status 0 after some kills.
         """
         self._forget_own_part()
+        self._is_ending = True
+        self._await_parts(check)
         for link in self._links:
             link.say(kind="over", step=self._step)
         until = boottime() + LEAVING_SECONDS
@@ -161,6 +183,17 @@ class Head:
         if self._failure is not None:
             reason = f"{self._failure}, but the launcher ended with status 0"
             raise RunEndedError("failed", "part_ended", reason)
+
+    def _await_parts(self, check: Callable[[], None]) -> None:
+        until = boottime() + PARTING_SECONDS
+        while parts := [link.member.node for link, _, lingers in self._by_part.values() if not lingers]:
+            check()
+            self._first_end = None
+            self.check()
+            if boottime() >= until:
+                self._failure = self._failure or f"the part on node {', '.join(parts)} ran on"
+                return
+            self._loop.turn(until)
 
     def close(self) -> None:
         """Close all channels: the order to kill for members that still run something."""
@@ -218,10 +251,12 @@ class Head:
         self._lost = self._lost or RunEndedError("failed", "start_refused", f"the launcher's request: {reason}")
 
     def _leave(self, caller: Caller) -> None:
-        """End the remote part of a remote-start program that was ended."""
+        """End the remote part of a remote-start program that was ended, unless its launcher has ended before."""
         if caller.number is not None and caller.number in self._by_part:
             link, _, lingers = self._by_part[caller.number]
             self._by_part[caller.number] = (link, None, lingers)
+            if self._launcher is not None and not processes.is_alive(self._launcher.pid, self._launcher.start_ticks):
+                return
             link.say(kind="stop", part=caller.number)
             self._failure = self._failure or f"the remote-start program of node {link.member.node} was ended"
 
@@ -229,7 +264,8 @@ class Head:
         kind, number = words.get("kind"), words.get("part")
         if kind == "left":
             self.left_over[link.member.node] = words["left_over"]
-            link.is_done = True
+            # Before the head's word it has failed, and its closed channel says so.
+            link.is_done = self._is_ending
         if number not in self._by_part:
             return
         owner, caller, lingers = self._by_part[number]
@@ -254,7 +290,8 @@ class Head:
         killed_by, status = words["signal"], words["exit_status"]
         self.left_over[link.member.node] = words["left_over"]
         if caller is not None:
-            caller.exit(_KILLED + killed_by if killed_by is not None else status or 0)
+            known = _UNKNOWN if status is None else status
+            caller.exit(known if killed_by is None else _KILLED + killed_by)
             self.desk.dismiss(caller)
         if not lingers:
             how = f"was ended by signal {killed_by}" if killed_by is not None else f"ended with status {status}"

@@ -5,8 +5,9 @@ import signal
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from iotide_agent.mpi.channel import Channel, Words
+from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.gate import Gate
+from iotide_agent.mpi.messages import Words
 from iotide_agent.mpi.remote_commands import Allowance, StartRefusal, StartRefusedError, read_remote_command
 from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError, end_loads
@@ -17,6 +18,7 @@ from iotide_agent.runner.processes import boottime
 HEAD_SECONDS: Final = 60.0
 MOST_PARTS: Final = 256
 """Of one step; IOzone asks once for each operation and process."""
+_MOST_SWEEPS: Final = 20
 
 
 class RemotePart(NamedTuple):
@@ -74,8 +76,10 @@ class Member:
         self._head_until = boottime() + HEAD_SECONDS
         self.ended = []
         early, self._early = self._early, []
+        channel = self.gate.channel
         for words in early:
-            self._take(words)
+            if channel is not None and channel.lost is None:
+                self._take(words)
 
     def is_over(self) -> bool:
         """Return true once the head has said that the step ended.
@@ -111,12 +115,14 @@ class Member:
 
     def _take(self, words: Words) -> None:
         match words.get("kind"):
-            case "start" if self._step is None or words["step"] > self._step:
+            case "start" | "over" if self._step is None or words["step"] > self._step:
                 self._early.append(words)
             case "start":
                 self._start_part(words)
             case "stop" if words["part"] in self._parts:
                 self._end_part(self._parts[words["part"]])
+            case "stop":
+                self._early = [early for early in self._early if early.get("part") != words["part"]]
             case "over" if words["step"] == self._step:
                 self._is_over = True
             case _:
@@ -172,13 +178,15 @@ class Member:
         """Kill all descendants of this process and return how many there were apart from the parts themselves."""
         own = {load.pid for load in self.loads}
         found: set[int] = set()
-        while True:
+        for _ in range(_MOST_SWEEPS):
             living = [stat.pid for stat in processes.descendants(os.getpid()) if stat.state not in "ZX"]
             new = set(living) - found
             found |= new
             processes.send(signal.SIGKILL, living)
-            if not new:  # the run's end waits for those that a signal has not ended yet
-                return len(found - own)
+            if not new:
+                break
+        # The run's end waits for those that no signal has ended yet, and names them.
+        return len(found - own)
 
     def _say(self, **words: Any) -> None:  # noqa: ANN401 - JSON
         channel: Channel | None = self.gate.channel

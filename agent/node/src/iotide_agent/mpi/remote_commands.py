@@ -19,7 +19,8 @@ _REFUSED: Final = frozenset("$`&|<>\\~#*?{}")
 """A shell would expand, redirect or separate at these, or glob; no recorded form has one in its last statement."""
 _PROFILE: Final = "test ! -r ./.profile || . ./.profile"
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]+=[^\s;()`&|<>\"']*|export [A-Za-z_]+")
-_URI_HOSTS: Final = re.compile(r"tcp6?://([^:]+):")
+_URI: Final = re.compile(r"[^;:/]*(;tcp://[^:;/]+:[0-9,]+(:[0-9]+)?)+")
+_URI_HOSTS: Final = re.compile(r"tcp://([^:]+):")
 
 
 class StartRefusal(StrEnum):
@@ -69,6 +70,9 @@ class Allowance(NamedTuple):
             if program not in {_plain_path(allowed) for allowed in self.programs}:
                 reason = f"{program} is not in `programs` of [mpi] in agent.toml of this node; allowed: "
                 raise StartRefusedError(StartRefusal.PROGRAM, reason + (", ".join(self.programs) or "none"))
+        if spelled := kind.otherwise_spelled(argv):
+            reason = f"{argv[0]} would take a control address from {spelled[:80]!r}, which no launcher writes so"
+            raise StartRefusedError(StartRefusal.CONTROL_ADDRESS, reason)
         addresses = kind.control_addresses(argv)
         if not addresses or not set(addresses) <= set(self.head_names):
             reason = f"{argv[0]} would connect to {', '.join(addresses) or 'an unknown address'}, not to the head: "
@@ -109,18 +113,42 @@ def read_remote_command(words: Sequence[str]) -> RemoteCommand:
 
 
 class _Kind(NamedTuple):
-    control_addresses: Callable[[Sequence[str]], list[str]]
+    """Remote part.
+
+    Attributes:
+        address_word: Before each of its control addresses, in all recorded forms.
+        address_names: Options and parameters by which it would take such an address, too.
+        started: Name of the program that its arguments make it start.
+    """
+
+    address_word: str
+    address_names: tuple[str, ...]
+    hosts_of: Callable[[str], list[str]]
     lingers: bool = False
-    daemon_word: str = ""
+    may_leave: bool = False
     started: str = ""
 
+    def control_addresses(self, argv: Sequence[str]) -> list[str]:
+        values = [value for word, value in pairwise(argv) if word == self.address_word]
+        return [host for value in values for host in self.hosts_of(value)]
+
+    def otherwise_spelled(self, argv: Sequence[str]) -> str:
+        """Return a word that names a control address in another way than the recorded forms, or nothing.
+
+        Hydra also reads `-control-port=HOST:PORT`; Open MPI has options of the same meaning, and shortened ones.
+        """
+        others = (word for word in argv[1:] if word != self.address_word)
+        return next((word for word in others if any(_may_name(word.lower(), name) for name in self.address_names)), "")
+
     def is_daemon(self, argv: Sequence[str]) -> bool:
-        return bool(self.daemon_word) and self.daemon_word in argv
+        return self.may_leave and any(word.lstrip("-").startswith("daem") for word in argv)
 
     def programs(self, argv: Sequence[str]) -> list[str]:
         """Return the paths of the part and of what its arguments make it start."""
-        further = (word for word in argv[1:] if self.started and PurePosixPath(word).name == self.started)
-        return [argv[0], *map(_plain_path, further)]
+        if not self.started:
+            return [argv[0]]
+        named = (word for word in argv[1:] if PurePosixPath(word).name == self.started)
+        return [argv[0], _first_argument(argv), *map(_plain_path, named)]
 
 
 def _kind(argv: Sequence[str]) -> _Kind:
@@ -131,33 +159,41 @@ def _kind(argv: Sequence[str]) -> _Kind:
     return kind
 
 
-def _after(option: str) -> Callable[[Sequence[str]], list[str]]:
-    return lambda argv: [value for word, value in pairwise(argv) if word == option]
+def _may_name(word: str, name: str) -> bool:
+    """Check for the name inside a word, and for an option that is its beginning."""
+    option = word.lstrip("-").partition("=")[0]
+    return name in word or (word.startswith("-") and len(option) > 1 and name.startswith(option))
 
 
-def _hydra(argv: Sequence[str]) -> list[str]:
-    return [value.rpartition(":")[0] for value in _after("--control-port")(argv)]
+def _first_argument(argv: Sequence[str]) -> str:
+    """Return the first word that is neither an option nor its value: the program that Intel's proxy starts."""
+    at = 1
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2
+    return _plain_path(argv[at]) if at < len(argv) else ""
 
 
-def _uri(parameter: str) -> Callable[[Sequence[str]], list[str]]:
-    def hosts(argv: Sequence[str]) -> list[str]:
-        # An address without the form of one stays whole and so is not the head's.
-        return [
-            host
-            for value in _after(parameter)(argv)
-            for group in (_URI_HOSTS.findall(value) or [value])
-            for host in group.split(",")
-        ]
-
-    return hosts
+def _host_and_port(value: str) -> list[str]:
+    return [value.rpartition(":")[0]]
 
 
+def _host(value: str) -> list[str]:
+    return [value]
+
+
+def _uri(value: str) -> list[str]:
+    # A value without the form of one stays whole and so is not the head's.
+    groups = _URI_HOSTS.findall(value) if _URI.fullmatch(value) else [value]
+    return [host for group in groups for host in group.split(",")]
+
+
+_OPEN_MPI_NAMES: Final = ("hnp_uri", "hnp-uri", "parent_uri", "parent-uri", "dvm-master-uri")
 _KINDS: Final = {
-    "hydra_pmi_proxy": _Kind(_hydra),
-    "hydra_bstrap_proxy": _Kind(_after("--upstream-host"), started="hydra_pmi_proxy"),
-    "orted": _Kind(_uri("orte_hnp_uri"), daemon_word="--daemonize"),
-    "prted": _Kind(_uri("prte_hnp_uri"), daemon_word="--daemonize"),
-    "iozone": _Kind(_after("-+c"), lingers=True),
+    "hydra_pmi_proxy": _Kind("--control-port", ("control-port",), _host_and_port),
+    "hydra_bstrap_proxy": _Kind("--upstream-host", ("upstream-host",), _host, started="hydra_pmi_proxy"),
+    "orted": _Kind("orte_hnp_uri", _OPEN_MPI_NAMES, _uri, may_leave=True),
+    "prted": _Kind("prte_hnp_uri", _OPEN_MPI_NAMES, _uri, may_leave=True),
+    "iozone": _Kind("-+c", ("+c",), _host, lingers=True),
 }
 
 

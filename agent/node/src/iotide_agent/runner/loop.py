@@ -34,12 +34,14 @@ class Loop:
         """Sleep until an event, or a time of CLOCK_BOOTTIME, which may be infinity."""
         until = min([until, *(at for _, at in self._ticks.values())])
         wait_seconds = min(max(0.0, until - boottime()), _LONGEST_SECONDS)
-        for descriptor, _ in self._poll.poll(wait_seconds * 1000):
-            handler = self._handlers.get(descriptor)
-            if handler:
+        # A handler or tick may end another, whose descriptor may have a new owner within this turn.
+        ready = self._poll.poll(wait_seconds * 1000)
+        for descriptor, handler in [(descriptor, self._handlers.get(descriptor)) for descriptor, _ in ready]:
+            if handler is not None and self._handlers.get(descriptor) == handler:
                 handler()
-        for owner, (tick, at) in [*self._ticks.items()]:
-            if boottime() >= at:
+        for owner, known in [*self._ticks.items()]:
+            tick, at = known
+            if self._ticks.get(owner) is known and boottime() >= at:
                 again_at = tick()
-                if owner in self._ticks:
+                if self._ticks.get(owner) is known:
                     self._ticks[owner] = (tick, again_at)
