@@ -19,6 +19,7 @@ from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.users import Ids
+from iotide_wire.units import format_seconds
 
 EARLY_SECONDS: Final = 1.5
 """A launcher that runs on for longer after the end of a part has not noticed it."""
@@ -173,7 +174,9 @@ class Head:
             self._first_end = None
             self.check()
             if boottime() >= until:
-                reason = f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:g} s"
+                reason = (
+                    f"node {', '.join(sorted(waiting))} did not end its part within {format_seconds(LEAVING_SECONDS)}"
+                )
                 raise RunEndedError("failed", "member_lost", reason)
             self._loop.turn(until)
         for _, caller, _ in self._by_part.values():

@@ -14,6 +14,7 @@ from iotide_agent.runner.endings import RunEndedError, end_loads
 from iotide_agent.runner.load import Load
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
+from iotide_wire.units import format_seconds
 
 HEAD_SECONDS: Final = 60.0
 MOST_PARTS: Final = 256
@@ -88,8 +89,11 @@ class Member:
         """
         channel = self.gate.channel
         if channel is None and boottime() >= self._head_until:
-            reason = f"the head of the run did not connect to port {self.gate.port} within {HEAD_SECONDS:g} s; allow "
-            raise RunEndedError("failed", "head_missing", f"{reason}TCP from its node in the firewall of this one")
+            waited = f"port {self.gate.port} within {format_seconds(HEAD_SECONDS)}"
+            reason = (
+                f"the head of the run did not connect to {waited}; allow TCP from its node in the firewall of this one"
+            )
+            raise RunEndedError("failed", "head_missing", reason)
         if channel is not None and channel.lost is not None and not self._is_over:
             reason = f"the start channel from the head of the run ended: {channel.lost}"
             raise RunEndedError("failed", "head_lost", reason)
