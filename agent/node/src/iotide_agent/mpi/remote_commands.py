@@ -120,7 +120,7 @@ class _Kind(NamedTuple):
 
     Attributes:
         address_word: Before each of its control addresses, in all recorded forms.
-        address_names: Options and parameters by which it would take such an address, too.
+        address_names: Options and parameters that would give it such an address, too.
         started: Name of the program that its arguments make it start.
         starting_option: With which it would start commands of its own through a shell.
     """
