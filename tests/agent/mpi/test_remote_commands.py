@@ -159,6 +159,11 @@ def test_intels_part_starts_nothing_but_its_proxy(started: tuple[str, ...]) -> N
     assert refusal_of(words, "intel") is StartRefusal.PROGRAM
 
 
+@pytest.mark.parametrize("option", ["-+m", "-e+m"])
+def test_an_iozone_that_would_start_commands_of_a_file_is_refused(option: str) -> None:
+    assert refusal_of([*FORMS["iozone"]["words"], f"{option} /srv/shared/hosts"], "iozone") is StartRefusal.PROGRAM
+
+
 def test_only_iozones_client_may_leave_a_child() -> None:
     lingering = {name for name, form in FORMS.items() if allowance(name).lingers(form["argv"])}
     assert lingering == {"iozone"}

@@ -18,12 +18,13 @@ from iotide_agent.mpi import gate as gates
 from iotide_agent.mpi import greeting
 from iotide_agent.mpi import head as heads
 from iotide_agent.mpi import member as members
-from iotide_agent.mpi.channel import Channel, Words
+from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.desk import Caller
 from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.greeting import Nonces
 from iotide_agent.mpi.head import Head, MemberAddress
 from iotide_agent.mpi.member import MOST_PARTS, Gathering, Member
+from iotide_agent.mpi.messages import Words
 from iotide_agent.mpi.remote_commands import Allowance
 from iotide_agent.mpi.remote_start import ENDED
 from iotide_agent.runner import processes
@@ -579,7 +580,7 @@ def test_a_token_that_could_be_guessed_opens_no_port(token: str) -> None:
 
 
 class Streaming:
-    """A connection at whose other end somebody writes faster than this one reads."""
+    """A connection whose other end writes faster than this one reads."""
 
     def __init__(self) -> None:
         self.own, self.other = socket.socketpair()

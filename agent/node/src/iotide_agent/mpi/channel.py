@@ -56,7 +56,7 @@ class Channel:
 
     @property
     def is_proved(self) -> bool:
-        """Return true once the other end has sent a message, and so knows that it is let in."""
+        """Return true once the other end has sent a message, and so has seen the whole greeting."""
         return self._received > 0
 
     def send(self, words: Words) -> None:

@@ -50,7 +50,7 @@ class Gate:
     def channel(self) -> Channel | None:
         """Return that to the head that proved the token; a second head is refused, also after the first is lost.
 
-        A head that was lost before its first message was let in without knowing it, and comes again.
+        A head that was lost before its first message may not have seen the welcome, and comes again.
         """
         channel = self._channel
         return None if channel is None or (channel.lost is not None and not channel.is_proved) else channel

@@ -267,7 +267,7 @@ class Head:
         kind, number = words.get("kind"), words.get("part")
         if kind == "left":
             self.left_over[link.member.node] = words["left_over"]
-            # Before the head's word it has failed, and its closed channel says so.
+            # A member that leaves before the head's word has failed; its closed channel ends the run.
             link.is_done = self._is_ending
         if number not in self._by_part:
             return

@@ -70,6 +70,9 @@ class Allowance(NamedTuple):
             if program not in {_plain_path(allowed) for allowed in self.programs}:
                 reason = f"{program} is not in `programs` of [mpi] in agent.toml of this node; allowed: "
                 raise StartRefusedError(StartRefusal.PROGRAM, reason + (", ".join(self.programs) or "none"))
+        if kind.starts_others(argv):
+            reason = f"{argv[0]} would start further clients with {kind.starting_option}"
+            raise StartRefusedError(StartRefusal.PROGRAM, reason)
         if spelled := kind.otherwise_spelled(argv):
             reason = f"{argv[0]} would take a control address from {spelled[:80]!r}, which no launcher writes so"
             raise StartRefusedError(StartRefusal.CONTROL_ADDRESS, reason)
@@ -117,8 +120,9 @@ class _Kind(NamedTuple):
 
     Attributes:
         address_word: Before each of its control addresses, in all recorded forms.
-        address_names: Options and parameters by which it would take such an address, too.
+        address_names: Options and parameters that would give it such an address, too.
         started: Name of the program that its arguments make it start.
+        starting_option: With which it would start commands of its own through a shell.
     """
 
     address_word: str
@@ -127,6 +131,11 @@ class _Kind(NamedTuple):
     lingers: bool = False
     may_leave: bool = False
     started: str = ""
+    starting_option: str = ""
+
+    def starts_others(self, argv: Sequence[str]) -> bool:
+        option = self.starting_option.removeprefix("-")
+        return bool(option) and any(word.startswith("-") and option in word for word in argv[1:])
 
     def control_addresses(self, argv: Sequence[str]) -> list[str]:
         values = [value for word, value in pairwise(argv) if word == self.address_word]
@@ -193,7 +202,7 @@ _KINDS: Final = {
     "hydra_bstrap_proxy": _Kind("--upstream-host", ("upstream-host",), _host, started="hydra_pmi_proxy"),
     "orted": _Kind("orte_hnp_uri", _OPEN_MPI_NAMES, _uri, may_leave=True),
     "prted": _Kind("prte_hnp_uri", _OPEN_MPI_NAMES, _uri, may_leave=True),
-    "iozone": _Kind("-+c", ("+c",), _host, lingers=True),
+    "iozone": _Kind("-+c", ("+c",), _host, lingers=True, starting_option="-+m"),
 }
 
 
