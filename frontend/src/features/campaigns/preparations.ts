@@ -19,9 +19,14 @@ const STATES = ["active", "failed", "cancelled"] as const;
 
 function wordsOf(one: Preparation): string {
   const total = one.waiting + one.active + one.finished + one.failed + one.cancelled;
-  const states = STATES.filter((state) => one[state] > 0).map((state) => `${one[state]} ${state}`);
+  const states = STATES.filter((state) => one[state] > 0).map((state) => stateWords(state, one[state]));
   const named = nameOf(one.does, total);
   return states.length === 0 ? named : `${named} (${states.join(", ")})`;
+}
+
+function stateWords(state: (typeof STATES)[number], count: number): string {
+  if (state === "active") return t`${count} active`;
+  return state === "failed" ? t`${count} failed` : t`${count} cancelled`;
 }
 
 function nameOf(does: Preparation["does"], count: number): string {

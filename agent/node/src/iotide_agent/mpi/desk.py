@@ -15,7 +15,7 @@ from iotide_agent.runner.files import closing
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.users import Ids
 
-MOST_CALLERS: Final = 1024
+MOST_CALLERS: Final = 512
 _CREDENTIALS: Final = struct.Struct("3i")
 _READ_BYTES: Final = 65_536
 

@@ -10,8 +10,6 @@ from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.writers import fairness
 from iotide_wire.units import KIB
 
-MASTER_PORT: Final = 20_000
-"""iozone's master listens there on every address, so a node runs one cluster at a time."""
 _COMMENT: Final = "#"
 
 
