@@ -48,7 +48,7 @@ export function stepsOf(stages: readonly Stage[]): ScratchStep[] {
   const rounds = new Map<string, number>();
   return stages.flatMap((stage, index) => {
     if (stage.does === "measure") return [];
-    const round = Math.max(1, (rounds.get(stage.variant) ?? 0) + (stage.does === "make" ? 1 : 0));
+    const round = (rounds.get(stage.variant) ?? 0) + (stage.does === "make" ? 1 : 0);
     rounds.set(stage.variant, round);
     const measured =
       stage.does === "clean" ? undefined : stages.slice(index).find(({ does }) => does === "measure");

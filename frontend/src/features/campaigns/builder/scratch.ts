@@ -141,16 +141,19 @@ export function withData(scratch: ScratchPlan, type: Filesystem, modes: readonly
 /** The runner keeps a tenth of a run's bytes free, and ext4 reserves 5 % for root. */
 export const MOST_FILL_PERCENT = 85;
 
+/** Fills are rounded to one of so many parts, because 0.07 times 100 is no whole number. */
+const PARTS = 1_000_000;
+
 /** Return the fill of each file system in percent; empty if nothing is filled. */
 export function fillPercent({ fill_ratio: ratio }: ScratchPlan): number | "" {
-  return ratio == null ? "" : Number((ratio * 100).toPrecision(6));
+  return ratio == null ? "" : Math.round(ratio * PARTS) / (PARTS / 100);
 }
 
 /** Take a percentage as it is typed, such as `12.`; nothing or 0 for no fill. */
 export function withFillPercent(scratch: ScratchPlan, percent: number | string): ScratchPlan {
   const { fill_ratio: _, ...rest } = scratch;
-  const ratio = Number(percent) / 100;
-  return ratio > 0 ? { ...rest, fill_ratio: Number(ratio.toPrecision(6)) } : rest;
+  const ratio = Math.round(Number(percent) * (PARTS / 100)) / PARTS;
+  return ratio > 0 ? { ...rest, fill_ratio: ratio } : rest;
 }
 
 export function withServes(scratch: ScratchPlan, isServed: boolean): ScratchPlan {
