@@ -141,7 +141,7 @@ export function withData(scratch: ScratchPlan, type: Filesystem, modes: readonly
 /** The runner keeps a tenth of a run's bytes free, and ext4 reserves 5 % for root. */
 export const MOST_FILL_PERCENT = 85;
 
-/** Fills are rounded to one of so many parts, because 0.07 times 100 is no whole number. */
+/** Fills are rounded to these parts of the whole, because 0.07 times 100 is no whole number. */
 const PARTS = 1_000_000;
 
 /** Return the fill of each file system in percent; empty if nothing is filled. */
