@@ -151,6 +151,9 @@ class Loops:
 
     def _is_detached(self, name: str) -> bool:
         """Try once: a mount namespace that ends keeps its copies of mounts for a moment."""
+        # Detached, the device may be that of another test by now.
+        if not Sysfs().text(name, "loop/backing_file").startswith(f"{self._directory}/"):
+            return True
         for mount in mounts_of(self.sysfs, [name, *Sysfs().partitions(name)]):
             run("umount", mount.path, check=False)
         run("swapoff", f"/dev/{name}", check=False)
@@ -158,7 +161,7 @@ class Loops:
             run("partx", "--delete", f"/dev/{name}", check=False)
         if not Sysfs().partitions(name):
             run("losetup", "--detach", f"/dev/{name}", check=False)
-        return not Sysfs().has(name, "loop/backing_file")
+        return not Sysfs().text(name, "loop/backing_file").startswith(f"{self._directory}/")
 
 
 @contextmanager

@@ -128,8 +128,10 @@ it("plans a precondition, a fill and an export to clients, and shows the bytes a
   expect(screen.getByText(/^How fast these disks write is unknown/)).toBeInTheDocument();
   await user.clear(screen.getByRole("textbox", { name: "Fill" }));
   await user.click(screen.getByRole("checkbox", { name: "Serve by NFS" }));
-  await waitFor(() => expect(plans.at(-1)?.scratch).not.toHaveProperty("fill_ratio"));
-  expect(plans.at(-1)?.scratch).not.toHaveProperty("serves");
+  await waitFor(() => {
+    expect(plans.at(-1)?.scratch).not.toHaveProperty("fill_ratio");
+    expect(plans.at(-1)?.scratch).not.toHaveProperty("serves");
+  });
 });
 
 it.each([
