@@ -98,7 +98,7 @@ def test_validity_cannot_be_changed_without_the_checksum() -> None:
     with pytest.raises(OutputRefusedError, match="hash is not that of these values"):
         read_result("io500", run.text().replace(" [INVALID]", ""))
     with pytest.raises(OutputRefusedError, match="hash is not that of these values"):
-        read_result("io500", replace(RUN_2025, reasons={"": "made up"}).text())
+        read_result("io500", replace(RUN_2025, reasons={"": "invented"}).text())
 
 
 @pytest.mark.parametrize(

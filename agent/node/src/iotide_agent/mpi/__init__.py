@@ -1,4 +1,4 @@
-"""One MPI program over all nodes of a gang, started without ssh: the start channel between runners.
+"""MPI programs over all nodes of a gang, started without ssh: the start channel between runners.
 
 The runner of one node, the head, starts the launcher. Its remote shell is `remote_start.py`, which asks that runner.
 The runner asks the runner of the other node, a member, over TCP; the member starts the remote part as a load of its

@@ -21,7 +21,7 @@ _READ_BYTES: Final = 65_536
 
 
 class Caller:
-    """One remote-start program, from its request to its exit."""
+    """Remote-start program, from its request to its exit."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection

@@ -39,7 +39,7 @@ _UNKNOWN: Final = 255
 
 
 class MemberAddress(NamedTuple):
-    """Where a member listens; `address` is also its name for the launcher, and `token` its own for this attempt."""
+    """Address of a member; `address` is also its name for the launcher, and `token` its own for this attempt."""
 
     node: str
     address: str
@@ -306,7 +306,7 @@ class Head:
 
 
 class _Link:
-    """One member and the channel to it."""
+    """Member and the channel to it."""
 
     def __init__(self, member: MemberAddress) -> None:
         self.member = member

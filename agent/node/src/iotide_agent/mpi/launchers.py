@@ -25,7 +25,7 @@ OWN_PART: Final = {LauncherKind.MPICH: "hydra_pmi_proxy", LauncherKind.INTEL: "h
 """Name in /proc of the part that a launcher starts on its own node; Open MPI's launcher starts ranks itself."""
 
 LAUNCHER_PORTS: Final = 20
-"""Of the port range, for launcher and remote parts; Open MPI opens ten of its own at once. The ranks get the rest."""
+"""Ports for launcher and remote parts; Open MPI opens ten of its own at once. The ranks get the rest."""
 FEWEST_PORTS: Final = LAUNCHER_PORTS + 20
 _FIRST_PORT: Final = 1024
 _LAST_PORT: Final = 65_535
@@ -59,7 +59,7 @@ def parse_ports(text: str) -> PortRange:
 
 
 class Launch(NamedTuple):
-    """One program over the nodes of a gang.
+    """Program over the nodes of a gang.
 
     Attributes:
         launcher: Start of the command line, from agent.toml of the head.

@@ -19,7 +19,7 @@ Established = Callable[[socket.socket, bytes, bytes], None]
 
 
 class Meeting:
-    """One attempt to reach a member; calls exactly one of `done` and `failed`."""
+    """Attempt to reach a member; calls exactly one of `done` and `failed`."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from iotide_wire.units import format_seconds
 
 HEAD_SECONDS: Final = 60.0
 MOST_PARTS: Final = 256
-"""Of one step; IOzone asks once for each operation and process."""
+"""Limit of a step; IOzone asks once for each operation and process."""
 _MOST_SWEEPS: Final = 20
 
 
