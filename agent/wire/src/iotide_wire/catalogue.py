@@ -44,6 +44,7 @@ class WorkloadAnnouncement(Message):
         run_seconds: run time given by options; 0 if it follows from `bytes_moved`.
         breaks_series: not comparable with the previous revision, so series start again.
         step_roles: parts of a run for different nodes; empty if each node does all. A `maker` only prepares a stage.
+        own_programs: above 0, each node of a gang starts its own program; 0 if one program runs over all of them.
         available: the node has the tool; otherwise see `unavailable_because`.
     """
 
@@ -59,6 +60,7 @@ class WorkloadAnnouncement(Message):
     run_seconds: Expression = Number.of(0)
     breaks_series: bool
     step_roles: tuple[Literal["sender", "receiver", "maker"], ...] = ()
+    own_programs: Annotated[Expression, Since(3)] = Number.of(1)
     tool: Text
     tool_version: Text | None
     available: bool
@@ -77,8 +79,10 @@ class WorkloadAnnouncement(Message):
             "bytes_moved",
             "run_seconds",
         }
-        # Only if there are some, so that the digests of all other workloads stay the same.
-        described = self.model_dump(mode="json", include=parts | ({"step_roles"} if self.step_roles else set()))
+        # Only where they say something, so that the digests of all other workloads stay the same.
+        parts |= {"step_roles"} if self.step_roles else set()
+        parts |= {"own_programs"} if self.own_programs != Number.of(1) else set()
+        described = self.model_dump(mode="json", include=parts)
         # `primary` only selects what lists show, so agents with and without it must agree.
         for metric in described["metrics"]:
             del metric["primary"]

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from iotide_wire.base import Message
+from iotide_wire.base import Message, Name
 
 LOOPBACK: Final = "127.0.0.1"
 """For agents on the same machine only."""
@@ -26,14 +26,24 @@ def check_data_address(text: str) -> str:
     return text
 
 
+DataAddress = Annotated[str, AfterValidator(check_data_address)]
+
+
 class Endpoint(Message):
     """Addresses on which a node of a run receives.
 
     Attributes:
-        ports: UDP ports, one for each receiving step, in order.
-        token: proof of a sender, known only to the nodes of this attempt and the server.
+        ports: UDP ports, one for each receiving step, in order; of a member, the TCP port of its start channel.
+        token: proof of a sender or a head, known only to the nodes of this attempt and the server.
     """
 
-    address: Annotated[str, AfterValidator(check_data_address)]
+    address: DataAddress
     ports: Annotated[tuple[Annotated[int, Field(ge=1, le=65_535)], ...], Field(min_length=1, max_length=64)]
     token: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class NamedEndpoint(Message):
+    """Endpoint of a member, for the head of its gang."""
+
+    node: Name
+    endpoint: Endpoint

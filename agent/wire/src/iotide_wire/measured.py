@@ -13,13 +13,18 @@ from iotide_wire.versions import Since
 
 
 class StepRole(StrEnum):
-    """Part of a node in a run. A MAKER prepares scratch disks and measures nothing."""
+    """Part of a node in a run. A MAKER prepares scratch disks and measures nothing.
+
+    Of one program over several nodes, the HEAD starts the launcher and has the results; a MEMBER starts remote parts.
+    """
 
     CLIENT = "client"
     SENDER = "sender"
     RECEIVER = "receiver"
     OBSERVER = "observer"
     MAKER = "maker"
+    HEAD = "head"
+    MEMBER = "member"
 
 
 WITHOUT_TARGETS: Final = frozenset({StepRole.SENDER, StepRole.MAKER})

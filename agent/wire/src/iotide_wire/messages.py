@@ -7,7 +7,7 @@ from pydantic import FailFast, Field, model_validator
 
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
 from iotide_wire.catalogue import WorkloadAnnouncement, WorkloadName
-from iotide_wire.endpoint import Endpoint
+from iotide_wire.endpoint import DataAddress, Endpoint, NamedEndpoint
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import WITHOUT_TARGETS, Flag, NotJudged, SampleMessage, StepRecord, StepRole
@@ -172,6 +172,17 @@ class OrderTarget(Message):
     identity: Text | None = None
 
 
+class GangNode(Message):
+    """Node of one program over several nodes, with its `data_address`."""
+
+    name: Name
+    address: DataAddress
+
+
+MOST_GANG_NODES: Final = 1024
+"""Nodes of one program; the head has a connection to each."""
+
+
 class Order(Message):
     """A node's part of an attempt.
 
@@ -181,6 +192,8 @@ class Order(Message):
         quiet: policy if others use the node.
         quiet_wait_seconds: with `wait`, how long it may hold the node.
         step_role: this node's part; a CLIENT does all. Senders and makers have no targets.
+        gang: nodes of one program in the order of their ranks, the HEAD first; empty for any other run.
+        directory_order_id: order of the HEAD, whose directories on the targets all nodes of the gang share.
     """
 
     order_id: int
@@ -201,6 +214,8 @@ class Order(Message):
     quiet: QuietPolicy = QuietPolicy.FLAG
     quiet_wait_seconds: Annotated[float, Field(ge=0)] = 0.0
     step_role: StepRole = StepRole.CLIENT
+    gang: Annotated[tuple[GangNode, ...], Field(max_length=MOST_GANG_NODES), FailFast(), Since(3)] = ()
+    directory_order_id: Annotated[int | None, Since(3)] = None
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
@@ -301,6 +316,7 @@ class OrderWord(Message):
         go_at: start time of a gang. With `continue` it is proposed until each node has confirmed it; with `go` it
             holds. A load without others starts at `go`.
         endpoint: with `go`, where the receiving node is ready.
+        members: with `go` to the head of a gang, where each of its members is ready.
     """
 
     order_id: int
@@ -308,6 +324,7 @@ class OrderWord(Message):
     word: Word
     go_at: UtcTime | None
     endpoint: Endpoint | None = None
+    members: Annotated[tuple[NamedEndpoint, ...], Field(max_length=MOST_GANG_NODES), FailFast(), Since(3)] = ()
 
 
 class HeartbeatReply(Message):
