@@ -39,9 +39,22 @@ export function axisTitle(name: string, scale: Scale): string {
   return scale.name ? `${name} (${scale.name})` : name;
 }
 
-/** Text at a category, a line for each part of a variant's name, so that plotly need not turn long names. */
+/** Characters of a line at a category: eight variants fit in 1200 px. */
+const TICK_CHARACTERS = 18;
+
+/** Text at a category in short lines, each part of a variant's name in its own, so that plotly need not turn it. */
 export function tickText(name: string): string {
-  return name.replaceAll(" / ", "<br>");
+  return name.split(" / ").flatMap(shortLines).join("<br>");
+}
+
+function shortLines(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < TICK_CHARACTERS) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 export function axisScale(unit: Unit, values: readonly number[]): Scale {

@@ -123,13 +123,13 @@ it("draws bars over targets, with every run as a point", () => {
   expect(data[1]).toMatchObject({ type: "scatter", y: [1, 2, 3, 1, 2, 3] });
 });
 
-it("draws a bar for the rounds of a variant together, with the parts of its name below each other", () => {
+it("draws a bar for the rounds of a variant together, with its name in short lines", () => {
   const rounds = [[1e6, 3e6], [6e6, 8e6], [2e6]];
-  const variants = ["raid5 3x64K / xfs", "raid5 3x64K / xfs", "single / ext4"];
+  const variants = ["raid5 3x64K / xfs", "raid5 3x64K / xfs", "lvm linear on raid5 3x64K / ext4"];
   const cells = variants.map((variant, index) => cell({ variant, values: rounds[index] ?? [] }));
   const { data, layout } = draw(cells).panels[0]?.figure ?? { data: [], layout: {} };
   expect(data[0]).toMatchObject({ y: [4.5, 2], text: ["median of 4 runs", "1 run"] });
-  expect(layout.xaxis?.ticktext).toEqual(["raid5 3x64K<br>xfs", "single<br>ext4"]);
+  expect(layout.xaxis?.ticktext).toEqual(["raid5 3x64K<br>xfs", "lvm linear on<br>raid5 3x64K<br>ext4"]);
 });
 
 it("distinguishes variants by bars if nothing else differs, otherwise by colours", () => {
