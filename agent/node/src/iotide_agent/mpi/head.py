@@ -4,10 +4,12 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from iotide_agent.mpi import REMOTE_START
+from iotide_agent.mpi.addresses import MemberAddress
 from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.desk import Caller, Desk
 from iotide_agent.mpi.greeting import GreetingError, check_token
@@ -19,7 +21,6 @@ from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.users import Ids
-from iotide_wire.units import format_seconds
 
 EARLY_SECONDS: Final = 1.5
 """A launcher that runs on for longer after the end of a part has not noticed it."""
@@ -38,21 +39,13 @@ _KILLED: Final = 128
 _UNKNOWN: Final = 255
 
 
-class MemberAddress(NamedTuple):
-    """Address of a member; `address` is also its name for the launcher, and `token` its own for this attempt."""
-
-    node: str
-    address: str
-    port: int
-    token: str
-
-
 class Head:
     """Start channels of the head, and its end rules.
 
     Attributes:
         refused: Number of refused start requests by reason.
         left_over: By node, the processes that outlived their part or a step.
+        has_whole_output: The program has printed all; its parts may end before a launcher that hangs.
     """
 
     def __init__(self, loop: Loop, members: Sequence[MemberAddress], scratch: Path, run_as: Ids = ()) -> None:
@@ -63,7 +56,7 @@ class Head:
         self._links = [_Link(member) for member in members]
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
-        self._step = 0
+        self._step: int | None = None
         self._is_ending = False
         self._first_end: tuple[float, str] | None = None
         self._first_start: float | None = None
@@ -73,6 +66,7 @@ class Head:
         self._own_part: int | None = None
         self.refused: dict[str, int] = {}
         self.left_over: dict[str, int] = {}
+        self.has_whole_output = False
         self.desk = Desk(loop, scratch / "remote-start.socket", run_as, self._ask, self._leave)
 
     def gather(self, until: float, check: Callable[[], None]) -> None:
@@ -86,11 +80,25 @@ class Head:
                 raise self._unreachable(next(link for link in self._links if link.channel is None))
             self._loop.turn(min(until, boottime() + _RETRY_SECONDS))
 
+    def ask(self, until: float, check: Callable[[], None], **words: Any) -> dict[str, Words]:  # noqa: ANN401 - JSON
+        """Ask all members and return their answers by node; raise RunEndedError if one is lost, or says nothing."""
+        for link in self._links:
+            link.answer = None
+            link.say(**words)
+        while silent := [link.member.node for link in self._links if link.answer is None]:
+            check()
+            self.check()
+            if boottime() >= until:
+                raise RunEndedError("failed", "member_lost", f"node {', '.join(silent)} did not answer in time")
+            self._loop.turn(until)
+        return {link.member.node: link.answer for link in self._links if link.answer is not None}
+
     def begin_step(self, step: int) -> None:
-        self._step, self._is_ending = step, False
+        self._step, self._is_ending, self.has_whole_output = step, False, False
         self._first_end = self._first_start = self._failure = self._launcher = None
         for link in self._links:
             link.is_done = False
+            link.moved_at = boottime()
 
     def watch_launcher(self, pid: int, own_part: str) -> None:
         """Follow the part with this name that the launcher starts on its own node without a remote shell.
@@ -155,13 +163,15 @@ class Head:
             if link.channel is not None and link.channel.lost is not None and not link.is_done:
                 reason = f"the start channel to node {link.member.node} ended: {link.channel.lost}"
                 raise RunEndedError("failed", "member_lost", reason)
-        if self._first_end is not None and boottime() - self._first_end[0] >= EARLY_SECONDS:
+        is_early = self._first_end is not None and not self._is_ending and not self.has_whole_output
+        if is_early and boottime() - self._first_end[0] >= EARLY_SECONDS:
             raise RunEndedError("failed", "part_ended", f"{self._first_end[1]}, but the launcher ran on")
 
-    def end_step(self, check: Callable[[], None]) -> None:
+    def end_step(self, check: Callable[[], None], *, launcher_hung: bool = False) -> None:
         """Have the members end what is left after a launcher with status 0, and wait until nothing lives there.
 
         Raise RunEndedError if a member is lost, or if a part failed: Open MPI 5 ends with status 0 after some kills.
+        The parts of a launcher that was killed because it hung may fail.
         """
         self._forget_own_part()
         self._is_ending = True
@@ -171,11 +181,10 @@ class Head:
         until = boottime() + LEAVING_SECONDS
         while waiting := {link.member.node for link in self._links if not link.is_done}:
             check()
-            self._first_end = None
             self.check()
             if boottime() >= until:
                 reason = (
-                    f"node {', '.join(sorted(waiting))} did not end its part within {format_seconds(LEAVING_SECONDS)}"
+                    f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:.3g} s"
                 )
                 raise RunEndedError("failed", "member_lost", reason)
             self._loop.turn(until)
@@ -183,7 +192,7 @@ class Head:
             if caller is not None:
                 self.desk.dismiss(caller)
         self._by_part = {}
-        if self._failure is not None:
+        if self._failure is not None and not launcher_hung:
             reason = f"{self._failure}, but the launcher ended with status 0"
             raise RunEndedError("failed", "part_ended", reason)
 
@@ -191,11 +200,25 @@ class Head:
         until = boottime() + PARTING_SECONDS
         while parts := [link.member.node for link, _, lingers in self._by_part.values() if not lingers]:
             check()
-            self._first_end = None
             self.check()
             if boottime() >= until:
                 self._failure = self._failure or f"the part on node {', '.join(parts)} ran on"
                 return
+            self._loop.turn(until)
+
+    def end_members(self) -> None:
+        """Have the members of a run that ends early kill what they run, and wait until they have said so.
+
+        The directories may be removed after this, or after the members' own limits.
+        """
+        if self._step is None:
+            return
+        self._is_ending = True
+        waited = [link for link in self._links if not link.is_done]
+        for link in waited:
+            link.say(kind="over", step=self._step)
+        until = boottime() + LEAVING_SECONDS
+        while any(not link.is_done and link.is_open for link in waited) and boottime() < until:
             self._loop.turn(until)
 
     def close(self) -> None:
@@ -211,6 +234,11 @@ class Head:
     @property
     def longest_silence_seconds(self) -> float:
         return max((link.channel.longest_silence_seconds for link in self._links if link.channel), default=0.0)
+
+    @property
+    def idle_seconds(self) -> float:
+        """Return the time since any member moved a byte in this step; infinite without members."""
+        return min((boottime() - link.moved_at for link in self._links), default=inf)
 
     def _meet(self, link: "_Link") -> None:
         def done(connection: socket.socket, sending: bytes, receiving: bytes) -> None:
@@ -265,7 +293,11 @@ class Head:
 
     def _take(self, link: "_Link", words: Words) -> None:
         kind, number = words.get("kind"), words.get("part")
-        if kind == "left":
+        if kind in {"shared", "unshared", "seen"}:
+            link.answer = words
+        elif kind == "moved" and words["bytes"] != link.moved_bytes:
+            link.moved_bytes, link.moved_at = words["bytes"], boottime()
+        elif kind == "left":
             self.left_over[link.member.node] = words["left_over"]
             # A member that leaves before the head's word has failed; its closed channel ends the run.
             link.is_done = self._is_ending
@@ -315,6 +347,13 @@ class _Link:
         self.again_at = 0.0
         self.problem = "no answer"
         self.is_done = False
+        self.answer: Words | None = None
+        self.moved_bytes = 0
+        self.moved_at = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        return self.channel is not None and self.channel.lost is None
 
     def say(self, **words: Any) -> None:  # noqa: ANN401 - JSON
         if self.channel is not None:

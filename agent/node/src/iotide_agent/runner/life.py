@@ -1,5 +1,6 @@
 """Life of one order: create directories, wait for the start signal, run steps, clean up, write the result."""
 
+import importlib
 import json
 import os
 import signal
@@ -9,12 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import clean_up_after, lock_order
 from iotide_agent.runner.caches import prepare_caches
-from iotide_agent.runner.card import ATTEMPT, Go, StepCard, read_card, read_go
+from iotide_agent.runner.card import ATTEMPT, Card, Go, StepCard, read_card, read_go
 from iotide_agent.runner.direct_use import Cached, cached, evict
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
@@ -33,6 +34,9 @@ from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.runner.walls import print_reasons
 from iotide_agent.runner.workspace import TargetRefusedError
+
+if TYPE_CHECKING:
+    from iotide_agent.mpi.part import GangPart
 
 T = TypeVar("T")
 
@@ -69,6 +73,7 @@ class Runner:
         self._observer: Observer | None = None
         self._places = Places(self._card)
         self._sockets = Sockets()
+        self._gang = _gang_part(self._card, directory, self._loop)
         self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
@@ -82,6 +87,8 @@ class Runner:
         self._note(boot_id=processes.boot_id(), pid=os.getpid(), start_ticks=own.start_ticks if own else 0)
         ending = self._ending()
         with suppress(OSError):
+            if self._gang:
+                self._gang.close()
             if self._groups:
                 self._groups.finish()
             if self._observer:
@@ -91,6 +98,10 @@ class Runner:
         # A stuck load may continue to write when its target recovers.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
         record = exit_record(self._phase, ending, settled, self._measured())
+        if self._gang:
+            record["gang"] = self._gang.record()
+            with suppress(OSError):  # if the disk with the log is full
+                sys.stderr.write(f"gang {json.dumps(record['gang'])}\n")
         left = processes.descendants(os.getpid()) if ending.code == "stuck" else []
         await_room(lambda: self._write_rest(record, left))
         ring(Path(self._card.agent_bell))
@@ -145,10 +156,12 @@ class Runner:
     def _prepare(self) -> None:
         self._note(phase="preparing")
         limits = HandLimits(self._target_seconds, self._target_seconds)
+        if self._gang:
+            self._gang.check_programs(self._hands, limits, self._check)
         made = make_places(self._hands, self._places, limits, self._check)
         places = [place._asdict() | {"mount": place.mount._asdict()} for place in made]
-        ports = self._listen()
-        self._note(phase="ready", places=places, address=self._card.listen_address, ports=ports)
+        listening = {"ports": self._listen()} | (self._gang.listen() if self._gang else {})
+        self._note(phase="ready", places=places, address=self._card.listen_address, **listening)
 
     def _listen(self) -> list[int]:
         address = self._card.listen_address
@@ -184,12 +197,15 @@ class Runner:
         """Run the groups; the first one is prepared before the time at which all nodes start."""
         start_at = max(processes.boottime(), go.at_boottime_seconds or 0.0)
         self._ends_by = start_at + self._card.time_limit_seconds
-        # Durable and before any load: after a crash, "may have started" and "never started" must differ.
         try:
-            self._note(durable=True, phase="running", intent=True)
             for name in ("scratch", "out"):
                 (self._directory / name).mkdir(mode=0o700, exist_ok=True)
             hand_over(self._directory, ("scratch", "endpoint.json"), self._card.run_as)
+            if self._gang:
+                limits = HandLimits(self._target_seconds, self._target_seconds)
+                self._gang.meet(self._places.of_run(), self._hands, limits, self._check)
+            # Durable and before any load: after a crash, "may have started" and "never started" must differ.
+            self._note(durable=True, phase="running", intent=True)
         except OSError as error:
             reason = f"{self._directory} on the agent's disk cannot be written: {error.strerror}; free some space there"
             raise RunEndedError("declined", "state_disk_full", reason) from error
@@ -211,6 +227,7 @@ class Runner:
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         environment |= {ATTEMPT: card.attempt} if card.attempt else {}
+        environment |= self._gang.environment() if self._gang else {}
         surroundings = Surroundings(
             scratch,
             output,
@@ -223,7 +240,8 @@ class Runner:
             card.run_as,
         )
         make_sampler = partial(Sampler, self._directory / "curve.jsonl", self._places.mounts())
-        return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
+        make = self._gang.make_groups if self._gang else Groups
+        return make(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
 
     def _before(self, group: Sequence[StepCard]) -> list[str]:
         done = [self._do_before(step, partial(self._prepare_caches, step)) for step in group]
@@ -237,7 +255,7 @@ class Runner:
             self._places.verify()
             done = prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
             with acting_as(self._card.run_as):
-                if all(target.writes for target in self._card.targets):
+                if all(target.writes or target.shared for target in self._card.targets):
                     evict(step.direct_files)
                 return done, cached(step.direct_files)
 
@@ -307,6 +325,8 @@ class Runner:
         if self._ends_by is not None and processes.boottime() >= self._ends_by:
             limit_seconds = self._card.time_limit_seconds
             raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s was reached")
+        if self._gang is not None:
+            self._gang.check()
         if self._mounts is not None and self._mounts.take_change():
             self._verify_places("the mounts changed", self._check, self._places.verify)
 
@@ -356,6 +376,15 @@ class Runner:
     def _on_term(self, _number: int, _frame: object) -> None:
         self._is_terminated = True
         self._bell.ring_self()
+
+
+def _gang_part(card: Card, directory: Path, loop: Loop) -> "GangPart | None":
+    if card.gang is None:
+        return None
+    # Not for other runs, whose start-up its libraries would double.
+    part = importlib.import_module("iotide_agent.mpi.part")
+    made: GangPart = part.make_part(card, card.gang, directory, loop)
+    return made
 
 
 def main(arguments: list[str]) -> int:
