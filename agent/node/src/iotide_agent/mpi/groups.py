@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,10 +13,8 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.files import NotPlainError, open_plain
 from iotide_agent.runner.groups import Groups
-from iotide_agent.runner.load import Load, Surroundings
-from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.load import Load
 from iotide_agent.runner.processes import boottime
-from iotide_agent.runner.sampler import Printed, Sampler
 
 LINGER_SECONDS: Final = 10.0
 """A launcher that runs on for longer after its program's whole output hangs."""
@@ -31,24 +28,20 @@ Command = Callable[[Sequence[str]], tuple[str, ...]]
 class HeadGroups(Groups):
     """Groups of one step each, which starts on all nodes."""
 
-    def __init__(
-        self,
-        loop: Loop,
-        surroundings: Surroundings,
-        make_sampler: Callable[[Printed], Sampler],
-        *,
-        check: Callable[[], None],
-        note: Callable[[list[Load]], None],
-        head: Head,
-        command: Command | None,
-        own_part: str,
-    ) -> None:
-        """`command` is None for a program that starts its parts itself; `own_part` see `Head.watch_launcher`."""
-        super().__init__(loop, surroundings, make_sampler, check=check, note=self._note_launcher)
-        self._note_loads = note
+    def lead(self, head: Head, command: Command | None, own_part: str) -> None:
+        """Call this first; `command` is None for a program that starts its parts itself.
+
+        `own_part` see `Head.watch_launcher`.
+        """
+        note = self._note
+
+        def note_launcher(loads: list[Load]) -> None:
+            note(loads)
+            head.watch_launcher(loads[0].pid, own_part)
+
+        self._note = note_launcher
         self._head = head
         self._command = command
-        self._own_part = own_part
         self._whole_since: float | None = None
         self._look_at = 0.0
         self._has_hung = False
@@ -70,12 +63,8 @@ class HeadGroups(Groups):
             super()._run([step], before_done, until, start_at)
             self._head.end_step(self._check, launcher_hung=self._has_hung)
         finally:
-            for record in self.records[-1:]:
-                record |= {"argv": [*step.argv]} | ({"launcher_hung": True} if self._has_hung else {})
-
-    def _note_launcher(self, loads: list[Load]) -> None:
-        self._note_loads(loads)
-        self._head.watch_launcher(loads[0].pid, self._own_part)
+            if self.records:
+                self.records[-1] |= {"argv": [*step.argv]} | ({"launcher_hung": True} if self._has_hung else {})
 
     def _check_loads(self) -> None:
         for load in self._loads:
@@ -104,29 +93,19 @@ class HeadGroups(Groups):
         return load.step.end_file is not None and mark in self._end_of(Path(load.step.end_file))
 
     def _end_of(self, file: Path) -> str:
-        with (
-            suppress(OSError, NotPlainError, ValueError),
-            open(open_plain(file, self._surroundings.scratch), "rb") as opened,
-        ):  # noqa: PTH123 - of a descriptor
-            opened.seek(max(0, os.fstat(opened.fileno()).st_size - _TAIL_BYTES))
-            return opened.read(_TAIL_BYTES).decode(errors="replace")
-        return ""
+        try:
+            with os.fdopen(open_plain(file, self._surroundings.scratch), "rb") as opened:
+                opened.seek(max(0, os.fstat(opened.fileno()).st_size - _TAIL_BYTES))
+                return opened.read(_TAIL_BYTES).decode(errors="replace")
+        except (OSError, NotPlainError):
+            return ""
 
 
 class MemberGroups(Groups):
     """Groups of one step each, which runs here as the parts that the head asks for."""
 
-    def __init__(
-        self,
-        loop: Loop,
-        surroundings: Surroundings,
-        make_sampler: Callable[[Printed], Sampler],
-        *,
-        check: Callable[[], None],
-        note: Callable[[list[Load]], None],
-        member: Member,
-    ) -> None:
-        super().__init__(loop, surroundings, make_sampler, check=check, note=note)
+    def follow(self, member: Member) -> None:
+        """Call this first."""
         self._member = member
         member.look = self.sampler.look
 

@@ -15,7 +15,7 @@ from iotide_agent.mpi.desk import Caller, Desk
 from iotide_agent.mpi.greeting import GreetingError, check_token
 from iotide_agent.mpi.meeting import Meeting
 from iotide_agent.mpi.messages import Words
-from iotide_agent.mpi.remote_commands import StartRefusedError, read_remote_command
+from iotide_agent.mpi.remote_commands import Allowance, StartRefusedError, read_remote_command
 from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.loop import Loop
@@ -36,6 +36,7 @@ STARTING_SECONDS: Final = 10.0
 _MOST_SHEBANG_BYTES: Final = 127
 """Linux before 5.1 cuts longer first lines of a script."""
 _KILLED: Final = 128
+_NOTHING: Final = Allowance((), ())
 _UNKNOWN: Final = 255
 
 
@@ -48,11 +49,22 @@ class Head:
         has_whole_output: The program has printed all; its parts may end before a launcher that hangs.
     """
 
-    def __init__(self, loop: Loop, members: Sequence[MemberAddress], scratch: Path, run_as: Ids = ()) -> None:
-        """Listen at the desk; raise ValueError for a token that could be guessed."""
+    def __init__(
+        self,
+        loop: Loop,
+        members: Sequence[MemberAddress],
+        scratch: Path,
+        run_as: Ids = (),
+        own: Allowance = _NOTHING,
+    ) -> None:
+        """Listen at the desk; raise ValueError for a token that could be guessed.
+
+        `own` are the parts that this node starts at the request of its own launcher, and its names.
+        """
         for member in members:
             check_token(member.token)
         self._loop = loop
+        self._own = own
         self._links = [_Link(member) for member in members]
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
@@ -183,9 +195,7 @@ class Head:
             check()
             self.check()
             if boottime() >= until:
-                reason = (
-                    f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:.3g} s"
-                )
+                reason = f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:.3g} s"
                 raise RunEndedError("failed", "member_lost", reason)
             self._loop.turn(until)
         for _, caller, _ in self._by_part.values():
@@ -262,7 +272,12 @@ class Head:
 
     def _ask(self, caller: Caller, words: list[str]) -> None:
         try:
-            host = read_remote_command(words).host
+            host, argv = read_remote_command(words)
+            if host in self._own.head_names:
+                self._own.check(argv)
+                caller.run_here(argv)
+                self.desk.dismiss(caller)
+                return
         except StartRefusedError as error:
             self._refuse(caller, error.refusal, str(error))
             return

@@ -97,6 +97,10 @@ class Member:
         """Begin the minute in which the head must connect."""
         self._head_until = boottime() + HEAD_SECONDS
 
+    def trust_name(self, host: str) -> None:
+        """Accept a host name of the head, which proved the token, as its control address."""
+        self._allowance = self._allowance._replace(head_names=(*self._allowance.head_names, host))
+
     def asked(self, kind: str) -> Words | None:
         """Return what the head asked for before the first step, or None."""
         self.check()

@@ -13,7 +13,7 @@ _LARGEST_STATUS: Final = 255
 _LARGEST_SIGNAL: Final = 64
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     "heartbeat": {},
-    "share": {"directories": (list,), "nonce": (str,)},
+    "share": {"directories": (list,), "nonce": (str,), "host": (str,)},
     "shared": {},
     "unshared": {"code": (str,), "reason": (str,)},
     "look": {},

@@ -1,6 +1,7 @@
 """Part of a runner in one program over several nodes: meet the others, prove the shared directory, run, and part."""
 
 import os
+import socket
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -102,7 +103,9 @@ class HeadPart(GangPart):
         """Gather the members and have all nodes read each other's files."""
         scratch = self._directory / "scratch"
         self._remote_start = write_remote_start(scratch, self._card.run_as)
-        self._head = head = Head(self._loop, read_members(self._directory), scratch, self._card.run_as)
+        host, own = socket.gethostname(), self._gang.nodes[0]
+        allowance = Allowance(self._gang.programs, (*own, host))
+        self._head = head = Head(self._loop, read_members(self._directory), scratch, self._card.run_as, allowance)
         head.gather(boottime() + GATHER_SECONDS, check)
         nonce, names = os.urandom(_NONCE_BYTES).hex(), [name for name, _ in self._gang.nodes]
 
@@ -110,7 +113,7 @@ class HeadPart(GangPart):
             _guarded(hands, partial(_as_user, self._card, work, directories, *words), limits, check)
 
         until = boottime() + ANSWER_SECONDS
-        _accepted(head.ask(until, check, kind="share", directories=[*directories], nonce=nonce))
+        _accepted(head.ask(until, check, kind="share", directories=[*directories], nonce=nonce, host=host))
         own_nonce = os.urandom(_NONCE_BYTES).hex()
         do(shared_directory.read_member_proofs, nonce, names)
         do(shared_directory.write_head_proof, own_nonce)
@@ -140,15 +143,12 @@ class HeadPart(GangPart):
         if self._head is None:
             raise ValueError("the members have not been met")
         kind, tasks = LauncherKind(self._gang.kind), self._gang.tasks_per_node
-        self._groups = HeadGroups(
-            *(loop, surroundings, make_sampler),
-            check=check,
-            note=note,
-            head=self._head,
-            command=None if tasks is None else partial(self._command, kind, tasks),
-            own_part="" if tasks is None else OWN_PART.get(kind, ""),
-        )
-        return self._groups
+        self._groups = groups = HeadGroups(loop, surroundings, make_sampler, check=check, note=note)
+        if tasks is None:
+            groups.lead(self._head, None, "")
+        else:
+            groups.lead(self._head, partial(self._command, kind, tasks), OWN_PART.get(kind, ""))
+        return groups
 
     def check(self) -> None:
         """Raise RunEndedError for a lost member, or a part that ended early."""
@@ -224,6 +224,7 @@ class MemberPart(GangPart):
                 member.say(kind="unshared", code=error.code, reason=str(error))
                 raise
 
+        member.trust_name(shared["host"])
         directories = shared["directories"]
         do(shared_directory.write_member_proofs, shared["nonce"], number)
         member.say(kind="shared")
@@ -248,7 +249,9 @@ class MemberPart(GangPart):
         check: Check,
         note: Callable[[list[Load]], None],
     ) -> Groups:
-        return MemberGroups(loop, surroundings, make_sampler, check=check, note=note, member=self._known())
+        groups = MemberGroups(loop, surroundings, make_sampler, check=check, note=note)
+        groups.follow(self._known())
+        return groups
 
     def check(self) -> None:
         """Raise RunEndedError for a lost head."""
