@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from agent.workloads.test_mpi_nodes import samples_of_nodes
-from factories.mpi import STANDINS
+from factories.mpi import by_rank, launcher_of
 from factories.outcomes import DATA, MEMORY_BYTES, make_place, read_all, run_together, steps_of, two_places
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
 from factories.watched_runs import WatchedRun, watched_run
@@ -31,7 +31,9 @@ SYSTEM_PATHS = {
     Path("/dev/null"),
     Path("/dev/iotide-test"),
     Path(sys.executable),
-    *STANDINS.iterdir(),
+    Path(launcher_of("mpiexec.hydra")),
+    Path(by_rank("ior")),
+    Path(by_rank("mdtest")),
 }
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 

@@ -276,6 +276,7 @@ class Settings(BoundedSettings, BaseModel):
 OptionsT = TypeVar("OptionsT", bound=Options)
 
 NO_NUMBER: Final = Number.of(0)
+_EACH_ITS_OWN: Final = Number.of(1)
 
 
 class Workload(ABC, Generic[OptionsT]):
@@ -295,6 +296,7 @@ class Workload(ABC, Generic[OptionsT]):
         writes: if false, it gets the target's own directory and makes nothing there.
         needs_python: runs also start programs of the agent.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
+        own_programs: see `WorkloadAnnouncement`. Where it is 0, `tasks_per_node` is a number.
         files_needed: maximum number of files and directories on one target; 0 for few.
     """
 
@@ -319,6 +321,7 @@ class Workload(ABC, Generic[OptionsT]):
     files_needed: ClassVar[Expression] = NO_NUMBER
     bytes_moved: ClassVar[Expression]
     run_seconds: ClassVar[Expression] = NO_NUMBER
+    own_programs: ClassVar[Expression] = _EACH_ITS_OWN
     options_type: type[OptionsT]
     settings_type: ClassVar[type[Settings]] = Settings
 
@@ -343,6 +346,10 @@ class Workload(ABC, Generic[OptionsT]):
     def sockets(self, options: OptionsT) -> int:
         """Return the number of UDP sockets that a RECEIVER needs before any command starts."""
         return 0
+
+    def tasks_per_node(self, options: OptionsT) -> int | None:
+        """Return the tasks on each node of one program over all nodes of a gang; None if each node starts its own."""
+        return None
 
     @abstractmethod
     def groups(self, options: OptionsT, place: Place) -> list[Group]:

@@ -32,7 +32,7 @@ from iotide_agent.workloads.ior_report import (
     read_report,
 )
 from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
-from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
+from iotide_agent.workloads.mpi import PROGRAM_PER_NODE, MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.rank_report import read_ior_ranks
 from iotide_agent.workloads.ranks import check_amount, check_layout, of_ranks
@@ -77,7 +77,7 @@ class IorOptions(Options):
     )
 
     tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
-    """Number of parallel processes."""
+    """Number of parallel processes on each node."""
     operations: tuple[Operation, ...] = choices("write", "read", title="Operations", needs="write")
     """write creates the files; read reads them after the caches were dropped."""
     transfer_size_bytes: Bytes = Field(default=MIB, ge=8, le=GIB, multiple_of=8, title="Transfer size")
@@ -104,6 +104,9 @@ class IorOptions(Options):
     """MPIIO writes and reads through the MPI library, without O_DIRECT. MPIIO-collective: all tasks make each transfer
     together, in ascending order, so that the library can combine them.
     """
+
+    program_per_node: bool = Field(default=False, title="Program per node")
+    """With several nodes at once, each node starts a program of its own. Otherwise one program has tasks on all nodes."""
 
     @property
     def block_bytes(self) -> int:
@@ -175,7 +178,11 @@ class IorWorkload(MpiWorkload[IorOptions]):
     )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
     run_seconds: ClassVar[Expression] = Option.of("stonewall_seconds") * Option.of("operations")
+    own_programs: ClassVar[Expression] = PROGRAM_PER_NODE
     options_type = IorOptions
+
+    def tasks_per_node(self, options: IorOptions) -> int | None:
+        return None if options.program_per_node else options.tasks
 
     def groups(self, options: IorOptions, place: Place) -> list[Group]:
         return [(self._step(operation, options, place),) for operation in _FLAGS if operation in options.operations]

@@ -22,7 +22,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
 from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERATION_RATE, race_by
-from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
+from iotide_agent.workloads.mpi import PROGRAM_PER_NODE, MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_mdtest_ranks
@@ -83,7 +83,7 @@ class MdtestOptions(Options):
     )
 
     tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
-    """Number of parallel processes."""
+    """Number of parallel processes on each node."""
     item_count: int = Field(default=10_000, ge=2, le=10_000_000, title="Items")
     """Number of items that each task creates."""
     items: Literal["files", "directories", "both"] = Field(default="files", title="Item type")
@@ -108,6 +108,8 @@ class MdtestOptions(Options):
     """Levels of directories below the first. All directories of the tree have equally many items. 0: one directory."""
     tree_branches: int = Field(default=1, ge=1, le=10_000, title="Tree branches")
     """Directories in each directory of a level above the last."""
+    program_per_node: bool = Field(default=False, title="Program per node")
+    """With several nodes at once, each node starts a program of its own. Otherwise one program has tasks on all nodes."""
 
     @property
     def tree_directories(self) -> int:
@@ -188,7 +190,11 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both") + _HAS_TREE)
     )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
+    own_programs: ClassVar[Expression] = PROGRAM_PER_NODE
     options_type = MdtestOptions
+
+    def tasks_per_node(self, options: MdtestOptions) -> int | None:
+        return None if options.program_per_node else options.tasks
 
     def groups(self, options: MdtestOptions, place: Place) -> list[Group]:
         chosen = [name for name in _PHASES if name in options.operations]

@@ -104,6 +104,7 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         run_seconds=found.run_seconds,
         breaks_series=found.breaks_series,
         step_roles=found.step_roles,
+        own_programs=found.own_programs,
         tool=found.tool or "Python",
         tool_version=None if isinstance(version, Unavailable) else version,
         available=not absent,
