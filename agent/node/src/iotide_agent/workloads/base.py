@@ -135,6 +135,7 @@ class Step:
         threads: maximum number of busy threads; None if unknown.
         socket: index of the run's socket that becomes stdin, see `Workload.sockets`.
         direct_files: files, or directories of files, that it opens with O_DIRECT. The runner checks that it does.
+        end_mark: its output is whole once this text is in the last line of stdout, or at the end of `end_file`.
     """
 
     name: str
@@ -157,6 +158,8 @@ class Step:
     threads: int | None = None
     socket: int | None = None
     direct_files: tuple[Path, ...] = ()
+    end_mark: str = ""
+    end_file: Path | None = None
 
 
 Group = tuple[Step, ...]
@@ -297,6 +300,7 @@ class Workload(ABC, Generic[OptionsT]):
         needs_python: runs also start programs of the agent.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
         own_programs: see `WorkloadAnnouncement`. Where it is 0, `tasks_per_node` is a number.
+        starts_own_parts: one program over several nodes starts its parts there through RSH, without an MPI launcher.
         files_needed: maximum number of files and directories on one target; 0 for few.
     """
 
@@ -322,6 +326,7 @@ class Workload(ABC, Generic[OptionsT]):
     bytes_moved: ClassVar[Expression]
     run_seconds: ClassVar[Expression] = NO_NUMBER
     own_programs: ClassVar[Expression] = _EACH_ITS_OWN
+    starts_own_parts: ClassVar[bool] = False
     options_type: type[OptionsT]
     settings_type: ClassVar[type[Settings]] = Settings
 

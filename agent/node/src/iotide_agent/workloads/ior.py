@@ -31,7 +31,7 @@ from iotide_agent.workloads.ior_report import (
     is_collective,
     read_report,
 )
-from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
+from iotide_agent.workloads.metrics import DURATION, IOPS, START_SKEW, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.mpi import PROGRAM_PER_NODE, MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.rank_report import read_ior_ranks
@@ -106,7 +106,9 @@ class IorOptions(Options):
     """
 
     program_per_node: bool = Field(default=False, title="Program per node")
-    """With several nodes at once, each node starts a program of its own. Otherwise one program has tasks on all nodes."""
+    """With several nodes at once, each node starts a program of its own. Otherwise one program has tasks on all of
+    them.
+    """
 
     @property
     def block_bytes(self) -> int:
@@ -172,6 +174,7 @@ class IorWorkload(MpiWorkload[IorOptions]):
         IOPS.by(*_LABELS, title="Transfer rate", description="Transfers per second, without open and close."),
         DURATION.by(*_LABELS, "part", title="Duration of the slowest task"),
         *race_by(*_LABELS),
+        START_SKEW.by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")
@@ -243,6 +246,8 @@ class IorWorkload(MpiWorkload[IorOptions]):
             output_files=(place.scratch / f"ior-{operation}.json", *ranks),
             is_even=True,
             direct_files=(place.directory,) if _is_direct(options, place) else (),
+            end_mark='"Finished"',
+            end_file=place.scratch / f"ior-{operation}.json",
         )
 
 
