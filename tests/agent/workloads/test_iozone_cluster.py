@@ -203,7 +203,7 @@ def test_cut_run_keeps_the_operations_that_all_processes_finished(place: Place) 
     first = WHOLE[: WHOLE.index("Child[0]")]
     parsed = IOZONE.read_cut(OPTIONS, on_nodes(place), outcome_of(place, cut))
     assert {sample.labels["operation"] for sample in parsed.samples} == {"write", "rewrite"}
-    assert IOZONE.read_cut(OPTIONS, on_nodes(place), outcome_of(place, first)).samples == ()
+    assert IOZONE.read_cut(OPTIONS, on_nodes(place), outcome_of(place, first)).samples == []
 
 
 def test_second_run_on_the_node_fails_with_its_reason(place: Place) -> None:
