@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent.workloads.test_iozone_cluster import samples_of_cluster
 from agent.workloads.test_mpi_nodes import samples_of_nodes
-from factories.mpi import STANDINS
+from factories.mpi import by_rank, launcher_of
 from factories.outcomes import DATA, MEMORY_BYTES, make_place, read_all, run_together, steps_of, two_places
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
 from factories.watched_runs import WatchedRun, watched_run
@@ -31,7 +32,9 @@ SYSTEM_PATHS = {
     Path("/dev/null"),
     Path("/dev/iotide-test"),
     Path(sys.executable),
-    *STANDINS.iterdir(),
+    Path(launcher_of("mpiexec.hydra")),
+    Path(by_rank("ior")),
+    Path(by_rank("mdtest")),
 }
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
@@ -66,8 +69,8 @@ def variants(workload: Workload[Any]) -> list[Options]:
     properties = workload.options_type.model_json_schema()["properties"]
     changes: list[dict[str, object]] = [{}]
     for option, schema in properties.items():
-        if (workload.name, option) == ("fill", "keep"):
-            continue  # only on scratch disks, see test_fill.py
+        if (workload.name, option) in {("fill", "keep"), ("iozone", "cluster")}:
+            continue  # only on scratch disks or over several nodes, see test_fill.py and test_iozone_cluster.py
         choices = schema.get("enum") or ([True, False] if schema.get("type") == "boolean" else [])
         changes += [{option: choice} for choice in choices]
     return [workload.options_type.model_validate(given) for given in [*changes, *TINY[workload.name]]]
@@ -176,6 +179,13 @@ def test_announcement_survives_the_wire_with_its_digest(name: str) -> None:
     assert announcement_.tool_version
 
 
+def test_one_program_over_all_nodes_has_tasks_on_each(name: str) -> None:
+    workload = configured(name)
+    for options in variants(workload):
+        own_programs = evaluate(announced(name).own_programs, options.model_dump(mode="json"))
+        assert (workload.tasks_per_node(options) is None) is (own_programs > 0)
+
+
 def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
     announcement_, workload = announced(name), configured(name)
     for options in variants(workload):
@@ -241,7 +251,8 @@ def test_real_runs_yield_the_declared_metrics_and_nothing_else(
         # Some numbers cover several targets together, or one program of several nodes, which is recorded.
         for sample in over_two_targets(configured(name), make_place(tmp_path)).samples:
             seen[sample.metric] |= sample.labels.keys()
-        for sample in samples_of_nodes(name, make_place(tmp_path / "nodes")):
+        of_nodes = make_place(tmp_path / "nodes")
+        for sample in (*samples_of_nodes(name, of_nodes), *samples_of_cluster(name, of_nodes)):
             seen[sample.metric] |= sample.labels.keys()
     assert all(labels <= declared[metric] for metric, labels in seen.items())
     # "Over before the tool could time it" comes only from tool output, so the tests of recordings cover it.
