@@ -35,7 +35,7 @@ class Plan:
 
     def own_part(self, step: Step) -> Step:
         """Return the step with the bytes that this node moves, of one program over several nodes its share."""
-        layout = self.place_of(step).layout
+        layout = next((place.layout for place in self.places if place.target_id == step.target_id), None)
         if layout is None or step.bytes_moved is None:
             return step
         return replace(step, bytes_moved=step.bytes_moved // len(layout.nodes))
@@ -110,7 +110,8 @@ def _places(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: 
         for made in made_places
     ]
     if work.layout is not None:
-        return tuple(replace(place, step_role=work.step_role, layout=work.layout) for place in found)
+        role, layout, mpi = work.step_role, work.layout, inventory.mpi
+        return tuple(replace(place, step_role=role, layout=layout, facts={**place.facts, **mpi}) for place in found)
     if work.step_role is StepRole.CLIENT:
         return tuple(found)
     own: Facts = {DATA_ADDRESS: phase["address"]} if work.step_role is StepRole.RECEIVER else work.own_facts

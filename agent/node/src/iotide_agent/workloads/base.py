@@ -176,6 +176,7 @@ class StepOutcome:
         user_seconds, system_seconds: with waited-for children (wait4).
         before_done: less than requested if the agent may not drop caches.
         cached_because: why it was seen to use the page cache although it has `direct_files`; empty otherwise.
+        launcher_hung: the launcher of one program over several nodes was killed after the whole output.
     """
 
     step: Step
@@ -192,6 +193,7 @@ class StepOutcome:
     max_rss_bytes: int
     before_done: Before
     cached_because: str = ""
+    launcher_hung: bool = False
 
 
 @dataclass(frozen=True, slots=True)
