@@ -99,6 +99,7 @@ class GangRun:
             "environment": {"PATH": os.defpath, "LC_ALL": "C", **settings_of(LauncherKind.MPICH, "lo", PORTS)},
             # On real nodes it is the same; here each node must end its own processes.
             "attempt": f"{self.attempt}-{node}",
+            "listen_address": address,
             "gang": gang._replace(**changes.pop("gang", {})),
             **changes,
         }

@@ -175,8 +175,8 @@ class Head:
             if link.channel is not None and link.channel.lost is not None and not link.is_done:
                 reason = f"the start channel to node {link.member.node} ended: {link.channel.lost}"
                 raise RunEndedError("failed", "member_lost", reason)
-        is_early = self._first_end is not None and not self._is_ending and not self.has_whole_output
-        if is_early and boottime() - self._first_end[0] >= EARLY_SECONDS:
+        may_end = self._is_ending or self.has_whole_output
+        if self._first_end is not None and not may_end and boottime() - self._first_end[0] >= EARLY_SECONDS:
             raise RunEndedError("failed", "part_ended", f"{self._first_end[1]}, but the launcher ran on")
 
     def end_step(self, check: Callable[[], None], *, launcher_hung: bool = False) -> None:

@@ -28,7 +28,7 @@ from iotide_agent.runner.users import acting_as
 from iotide_agent.runner.walls import why_program_changeable
 from iotide_agent.runner.workspace import TargetRefusedError
 
-GATHER_SECONDS: Final = 20.0
+GATHER_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 60.0
 """Longest wait for the others' proofs, with targets that answer slowly."""
 RSH: Final = "RSH"
@@ -322,6 +322,6 @@ def _check_programs(card: Card, programs: Sequence[str]) -> None:
                 reason = f"{program} does not exist or cannot be started by user {os.geteuid()}"
                 remedy = "install it, or correct launcher and programs of [mpi] in agent.toml"
                 raise TargetRefusedError("mpi_program_missing", f"{reason}; {remedy}")
-            reason = why_program_changeable(program)
-            if reason is not None:
-                raise TargetRefusedError("mpi_program_open_to_others", reason)
+            changeable = why_program_changeable(program)
+            if changeable is not None:
+                raise TargetRefusedError("mpi_program_open_to_others", changeable)

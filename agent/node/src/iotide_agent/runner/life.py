@@ -308,7 +308,8 @@ class Runner:
 
     def _settle(self) -> Settled:
         try:
-            return self._places.settle(self._hands, HandLimits(REMOVE_SECONDS, self._target_seconds))
+            limits, may_write = HandLimits(REMOVE_SECONDS, self._target_seconds), self._gang and "intent" in self._phase
+            return self._places.settle(self._hands, limits, others_may_write=bool(may_write))
         except (HandHungError, HandFailedError) as error:
             with suppress(OSError):  # if the disk with the log is full
                 sys.stderr.write(f"settle_failed error={error}\n")

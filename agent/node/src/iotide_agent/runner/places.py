@@ -191,15 +191,15 @@ class Places:
         remounted = zip(self._places, mounts, strict=True)
         self.hold([place._replace(mount=MountLine(*mount)) for place, mount in remounted])
 
-    def settle(self, hands: Hands, limits: HandLimits) -> Settled:
+    def settle(self, hands: Hands, limits: HandLimits, *, others_may_write: bool = False) -> Settled:
         """Check that each target is still its mount, and remove the directories; raise like `Hands.do`.
 
-        Members of a gang that are cut off write until they notice it, so its head tries again.
+        Members of a gang that are cut off write until they notice it; then its head tries again.
         """
         if self.hung:
             return Settled([], self.possible())
         settled = Settled(*hands.do(self._settle_all, limits, go_on))
-        until = processes.boottime() + (CUT_OFF_SECONDS if self._card.gang else 0.0)
+        until = processes.boottime() + (CUT_OFF_SECONDS if others_may_write else 0.0)
         while settled.leftovers and processes.boottime() < until:
             processes.sleep_until(processes.boottime() + _AGAIN_SECONDS)
             settled = Settled(*hands.do(self._settle_all, limits, go_on))
