@@ -13,6 +13,7 @@ from agent.mpi.test_real_mpich import BLOCK_BYTES, RANKS, expected
 from agent.order_rig import Rig, eventually, step, target_card
 from made_mounts import as_root
 
+from iotide_agent.mpi.groups import LINGER_SECONDS
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.workspace import mark
 
@@ -236,3 +237,36 @@ def test_a_launcher_of_another_user_is_not_started(make_gang_run: MakeRun, tmp_p
     assert (head["outcome"], head["code"]) == ("declined", "mpi_program_missing")
     assert "cannot be started by user" in head["reason"]
     assert list(run.shared.iterdir()) == []
+
+
+def test_a_launcher_that_lingers_after_the_whole_output_is_killed_and_the_run_is_finished(
+    make_gang_run: MakeRun,
+) -> None:
+    run = make_gang_run()
+    hanging = step("sh", "-c", "echo finished; exec sleep 100", name="write")._replace(end_mark="finished")
+    head, member = run.run([hanging])
+    assert (head["outcome"], head["code"]) == ("finished", None)
+    assert head["steps"][0]["launcher_hung"] is True
+    assert LINGER_SECONDS <= head["steps"][0]["wall_seconds"] < 2 * LINGER_SECONDS
+    assert head["gang"]["hung_steps"] == ["write"]
+    assert member["outcome"] == "finished"
+    assert run.alive() == []
+
+
+def stalling(run: GangRun, rank: int) -> tuple[dict[str, object], dict[str, object]]:
+    """Run a step in which one rank writes each second, and all others sleep for longer than the limit."""
+    busy = f"for second in 1 2 3 4 5 6; do echo $second >>{run.place}/file; sleep 1; done"
+    words = f"if [ $PMI_RANK = {rank} ]; then {busy}; else exec sleep 6; fi"
+    return run.run([step("sh", "-c", words, name="write")._replace(stall_seconds=3.0)])
+
+
+def test_a_step_does_not_stall_while_another_node_moves_bytes(make_gang_run: MakeRun) -> None:
+    head, _ = stalling(make_gang_run(), rank=2)
+    assert (head["code"], head["steps"][0]["exit_status"]) == (None, 0)
+
+
+def test_a_step_stalls_if_no_node_moves_a_byte(make_gang_run: MakeRun) -> None:
+    run = make_gang_run()
+    head, _ = stalling(run, rank=9)
+    assert head["code"] == "stalled"
+    assert run.alive() == []
