@@ -18,7 +18,7 @@ from iotide_agent.node.host import set_aside_room
 from iotide_agent.node.inventory import Inventory, load_environment, renewed
 from iotide_agent.orders.budget import BudgetUnknownError, Ledger, written_bytes
 from iotide_agent.orders.declined import DeclinedError
-from iotide_agent.orders.gangs import GANG, environment_of_gang, gang_card, layout_of
+from iotide_agent.orders.gangs import environment_of_gang, gang_card, layout_of
 from iotide_agent.orders.parsing import Verdict
 from iotide_agent.orders.plan import Plan, Work, make_plan
 from iotide_agent.orders.runner_process import RunnerProcess, adopted_runner, start_runner
@@ -36,7 +36,7 @@ from iotide_agent.workloads.scratch import FENCE, ORDER, REMOUNTS
 from iotide_wire.base import problem_in
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
 from iotide_wire.facts import Facts
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import GANG_ROLES, StepRole
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
 from iotide_wire.units import MIB
@@ -318,7 +318,9 @@ class Executor:
 
     def _card(self, order: Order, work: Work) -> Card:
         receives = order.step_role is StepRole.RECEIVER
-        gang = gang_card(order, work, self._config, self.inventory.data_address) if order.step_role in GANG else None
+        gang = (
+            gang_card(order, work, self._config, self.inventory.data_address) if order.step_role in GANG_ROLES else None
+        )
         # Two nodes of one run may share a target, so the order is part of the name. A gang has one directory.
         directory_order_id = gang.order_id if gang else order.order_id
         return self._idle_card(order.order_id, order.fence)._replace(

@@ -1,7 +1,6 @@
 """This node's part in one program over several nodes, from its agent.toml and the order."""
 
 from pathlib import PurePosixPath
-from typing import Final
 
 from iotide_agent.mpi.launchers import TooFewPortsError, check_tasks
 from iotide_agent.node.config import AgentConfig
@@ -11,10 +10,8 @@ from iotide_agent.orders.declined import DeclinedError
 from iotide_agent.orders.plan import Work
 from iotide_agent.runner.card import GangCard
 from iotide_agent.workloads.rank_layout import RankLayout
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import GANG_ROLES, StepRole
 from iotide_wire.messages import Order, Outcome
-
-GANG: Final = frozenset({StepRole.HEAD, StepRole.MEMBER})
 
 
 def gang_card(order: Order, work: Work, config: AgentConfig, data_address: str | None) -> GangCard:
@@ -56,7 +53,7 @@ def environment_of_gang(order: Order, config: AgentConfig, card: GangCard) -> di
 def layout_of(order: Order, work: Work) -> RankLayout | None:
     """Return where the ranks of a gang's program run; None for any other order."""
     tasks = work.workload.tasks_per_node(work.options)
-    if order.step_role not in GANG or tasks is None:
+    if order.step_role not in GANG_ROLES or tasks is None:
         return None
     names, addresses = zip(*((node.name, node.address) for node in order.gang), strict=True)
     return RankLayout.of_nodes(names, tasks, addresses)
