@@ -8,7 +8,7 @@ from iotide_agent.node.mpi_facts import mpi_facts
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
 
 PRINTED = {
-    LauncherKind.MPICH: "HYDRA build details:\n    Version:                                 5.0.2\n    Release Date:  ...\n",
+    LauncherKind.MPICH: "HYDRA build details:\n    Version:               5.0.2\n    Release Date:          ...\n",
     LauncherKind.OPEN_MPI_4: "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n",
     LauncherKind.OPEN_MPI_5: "mpirun (Open MPI) 5.0.11\n\nReport bugs to https://www.open-mpi.org/community/help/\n",
     LauncherKind.INTEL: "Intel(R) MPI Library for Linux* OS, Version 2021.19 Build 20260101 (id: 0123abc)\n",
