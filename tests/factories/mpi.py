@@ -38,7 +38,8 @@ def by_rank(tool: str) -> str:
 
 
 def mpi_settings(tool: str) -> dict[str, Any]:
-    """Return the node's settings for `ior` or `mdtest`."""
+    """Return the node's settings for `ior`, `mdtest` or `io500`. If it is not installed, a recorded run is replayed."""
     if shutil.which(tool) and shutil.which("mpirun"):
         return {}
-    return {"launcher": [launcher_of("mpiexec.hydra"), "-n", "{tasks}"], "program": by_rank(tool)}
+    program = str(STANDINS / "io500.py") if tool == "io500" else by_rank(tool)
+    return {"launcher": [launcher_of("mpiexec.hydra"), "-n", "{tasks}"], "program": program}

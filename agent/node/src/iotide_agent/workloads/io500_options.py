@@ -1,5 +1,6 @@
 """Options of the IO500, bounded so that slow and fast targets end, and the ini file that it reads."""
 
+from pathlib import Path
 from typing import Final, Self
 
 from pydantic import Field, model_validator
@@ -97,6 +98,11 @@ NODE_FILES: Final[Expression] = Option.of("tasks") * (Option.of("easy_files") + 
 RUN_SECONDS: Final[Expression] = Option.of("stonewall_seconds") * STONEWALLS + SPARE_SECONDS
 
 
+def result_directory(place: Place) -> Path:
+    """Return where the first rank writes its results; other ranks do not use it."""
+    return place.scratch / "io500"
+
+
 def ini_file(options: Io500Options, place: Place) -> str:
     """Return the file for a run in the place's directory; raise PlanRefusedError for a path that it would split.
 
@@ -111,7 +117,7 @@ def ini_file(options: Io500Options, place: Place) -> str:
         "global": {
             "datadir": str(place.directory / "data"),
             "timestamp-datadir": _SWITCH[False],
-            "resultdir": str(place.scratch / "io500"),
+            "resultdir": str(result_directory(place)),
             "timestamp-resultdir": _SWITCH[False],
             "api": "POSIX",
             "drop-caches": _SWITCH[False],

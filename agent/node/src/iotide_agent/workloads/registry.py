@@ -20,6 +20,7 @@ from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fill import FillWorkload
 from iotide_agent.workloads.fio import FioWorkload
+from iotide_agent.workloads.io500 import Io500Workload
 from iotide_agent.workloads.ior import IorWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.mdtest import MdtestWorkload
@@ -40,6 +41,7 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     BonnieWorkload,
     IorWorkload,
     MdtestWorkload,
+    Io500Workload,
     StreamWorkload,
     RawreadWorkload,
     CommandWorkload,
