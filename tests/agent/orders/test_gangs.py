@@ -1,5 +1,6 @@
 """One program over two nodes: the cards of both agents, the endpoint, the start signal, and the results."""
 
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,14 +139,15 @@ def test_a_start_signal_shows_no_token_in_a_log() -> None:
     assert "abab" not in repr(Release(1, None, members=(NamedEndpoint(node="n2", endpoint=endpoint),)))
 
 
-def prepare(node: Node, role: StepRole) -> int:
+def prepare(node: Node, role: StepRole, **changes: object) -> int:
     """Begin an order and return its id, once it is prepared."""
-    order = order_of(node, role)
+    order = order_of(node, role, **changes)
     node.spool.keep_order(order)
     node.runs.begin(order)
 
     def is_prepared() -> bool:
         node.runs.look()
+        assert not node.spool.files(order.order_id).result.exists(), node.spool.result(order.order_id).reason
         assert not any(isinstance(event, RunnerEnded) for event in node.events), log_of(node, order.order_id)
         return Prepared(order.order_id) in node.events
 
@@ -168,6 +170,17 @@ def result_of(node: Node, order_id: int) -> FinishRequest:
     return FinishRequest.model_validate_json(node.spool.files(order_id).result.read_bytes())
 
 
+def run_both(head: Node, member: Node) -> tuple[FinishRequest, FinishRequest]:
+    """Give two prepared orders the start signal, and return the results of head and member."""
+    endpoint = endpoint_of(member, 2)
+    assert endpoint is not None
+    head.runs.release(1, None, None, (NamedEndpoint(node="n2", endpoint=endpoint),))
+    member.runs.release(2, None)
+    for node, order_id in ((head, 1), (member, 2)):
+        node.until(lambda node=node, order_id=order_id: RunnerEnded(order_id) in node.events)  # type: ignore[misc]
+    return result_of(head, 1), result_of(member, 2)
+
+
 def test_two_agents_run_ior_as_one_program_and_the_head_alone_has_its_numbers(make_node: MakeNode) -> None:
     head, member = make_node(HEAD), make_node(MEMBER)
     prepare(head, StepRole.HEAD)
@@ -178,12 +191,8 @@ def test_two_agents_run_ior_as_one_program_and_the_head_alone_has_its_numbers(ma
     assert (endpoint.address, len(endpoint.ports), len(endpoint.token)) == (MEMBER, 1, 32)
     assert endpoint_of(member, 2, Stage.RELEASED) is None
     assert not member.spool.files(2).endpoint.exists(), "the loads get that file"
-    head.runs.release(1, None, None, (NamedEndpoint(node="n2", endpoint=endpoint),))
+    of_head, of_member = run_both(head, member)
     assert stat.S_IMODE((head.spool.files(1).directory / "members.json").stat().st_mode) == 0o600
-    member.runs.release(2, None)
-    for node, order_id in ((head, 1), (member, 2)):
-        node.until(lambda node=node, order_id=order_id: RunnerEnded(order_id) in node.events)  # type: ignore[misc]
-    of_head, of_member = result_of(head, 1), result_of(member, 2)
     assert (of_head.outcome, of_head.reason) == (Outcome.FINISHED, None), log_of(head, 1)
     assert of_member.outcome is Outcome.FINISHED
     assert {sample.metric for sample in of_head.samples} >= {"throughput", "start_skew"}
@@ -212,3 +221,25 @@ def test_a_start_signal_without_a_member_ends_the_head(make_node: MakeNode) -> N
     assert "no endpoint of n2" in str(result.reason)
     assert not head.spool.files(1).go.exists()
     assert read_card(head.spool.files(1).directory).gang is not None
+
+
+def test_two_agents_run_iozone_as_one_program_whose_parts_it_starts_itself(make_node: MakeNode) -> None:
+    iozone = shutil.which("iozone")
+    assert iozone is not None, "install iozone3"
+    allowed = {"mpi": {**MPI, "programs": [PROXY, iozone]}}
+    head, member = make_node(HEAD, **allowed), make_node(MEMBER, **allowed)
+    known = head.executor.inventory.workloads["iozone"].option_defaults
+    options = {"cluster": True, "mode": "throughput", "stone_walling": False, "processes": 2, "tests": ["write"]}
+    changes = {
+        "workload": "iozone",
+        "options": known | options | {"file_size_bytes": 1024 * KIB, "max_record_size_bytes": 64 * KIB},
+    }
+    prepare(head, StepRole.HEAD, **changes)
+    prepare(member, StepRole.MEMBER, **changes)
+    of_head, of_member = run_both(head, member)
+    assert (of_head.outcome, of_head.reason) == (Outcome.FINISHED, None), log_of(head, 1) + log_of(member, 2)
+    assert of_member.outcome is Outcome.FINISHED
+    assert {sample.labels.get("writer") for sample in of_head.samples} == {None, "n1", "n2"}
+    assert "mpiexec" not in of_head.steps[0].argv[0]
+    assert of_member.steps[0].argv[0] == iozone
+    assert list(head.target.iterdir()) == []
