@@ -86,7 +86,7 @@ class GangRun:
             kind="mpich",
             launcher=(str(SCRIPTS / "mpiexec.hydra"),),
             interface="lo",
-            ports=tuple(PORTS),
+            ports=(PORTS.first, PORTS.last),
             programs=(PROXY,),
             tasks_per_node=2,
         )

@@ -6,6 +6,7 @@ import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent.mpi.gang_run import FENCE, GangRun
@@ -71,7 +72,7 @@ def text(file: Path) -> str:
     return file.read_text(errors="replace")
 
 
-def refused(run: GangRun) -> tuple[dict[str, object], dict[str, object]]:
+def refused(run: GangRun) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return both ends of a run that starts nothing."""
     head, member = run.run([step("true", name="write")])
     assert (head["outcome"], head["steps"], member["steps"]) == ("declined", [], [])
@@ -253,7 +254,7 @@ def test_a_launcher_that_lingers_after_the_whole_output_is_killed_and_the_run_is
     assert run.alive() == []
 
 
-def stalling(run: GangRun, rank: int) -> tuple[dict[str, object], dict[str, object]]:
+def stalling(run: GangRun, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a step in which one rank writes each second, and all others sleep for longer than the limit."""
     busy = f"for second in 1 2 3 4 5 6; do echo $second >>{run.place}/file; sleep 1; done"
     words = f"if [ $PMI_RANK = {rank} ]; then {busy}; else exec sleep 6; fi"
