@@ -110,6 +110,15 @@ def test_reads_are_warm_on_one_node_only() -> None:
     assert FlagCode.CACHE_DROP not in {flag.code for flag in over_two.flags}
 
 
+def test_easy_phases_that_should_bypass_the_cache_and_cannot_are_flagged() -> None:
+    direct = OPTIONS.model_copy(update={"easy_direct": True})
+    without = replace(recorded_place(), direct_works=False)
+    flags = IO500.read(direct, without, outcome_of()).flags
+    assert {flag.labels["operation"] for flag in flags if flag.code is FlagCode.NO_DIRECT} == {
+        *("ior-easy-write", "ior-easy-read")
+    }
+
+
 @pytest.mark.parametrize(
     ("layout", "problem"),
     [

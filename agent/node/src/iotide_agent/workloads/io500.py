@@ -25,6 +25,7 @@ from iotide_agent.workloads.io500_options import (
     SPARE_SECONDS,
     Io500Options,
     ini_file,
+    is_direct,
     result_directory,
 )
 from iotide_agent.workloads.io500_report import (
@@ -54,6 +55,7 @@ STALL_STONEWALLS: Final = 10
 _UNSCORED: Final = "ior-rnd4K-easy-read"
 _FIND: Final = "find"
 _LABELS: Final = ("operation", "series")
+_EASY: Final = ("ior-easy-write", "ior-easy-read")
 _READS: Final = ("-read", "-stat")
 _END_MARK: Final = "; END "
 _FATAL: Final = re.compile(r"^FATAL (.+)", re.MULTILINE)
@@ -137,7 +139,7 @@ class Io500Workload(MpiWorkload[Io500Options]):
         _check_tasks(options, place, outcome, result)
         races = [_race(options, place, outcome, result, phase) for phase in result.phases]
         whole = read_samples(result, options.series, place.target_id)
-        return Parsed.of_all([whole, Parsed((), list(_warm(options, place))), *races])
+        return Parsed.of_all([whole, Parsed((), list(_judged(options, place))), *races])
 
     def read_cut(self, options: Io500Options, place: Place, outcome: StepOutcome) -> Parsed:
         name, files = outcome.step.name, outcome.files
@@ -188,11 +190,15 @@ def _race(options: Io500Options, place: Place, outcome: StepOutcome, result: Io5
     return of_ranks(table, place.layout, total, table.total_seconds or table.amount / phase.value)
 
 
-def _warm(options: Io500Options, place: Place) -> Iterator[Answer]:
-    """Yield CACHE_DROP on one node: over several, a task reads what a task of the next node wrote."""
-    if place.layout is not None and len(place.layout.nodes) > 1:
-        return
-    for phase in SCORED_PHASES:
-        if phase.endswith(_READS):
-            labels = {"operation": phase, "series": options.series}
-            yield from (quality.about(flag, labels, place) for flag in quality.judge_warm(phase, "the IO500"))
+def _judged(options: Io500Options, place: Place) -> Iterator[Answer]:
+    """Yield NO_DIRECT, and CACHE_DROP on one node: over several, a task reads what a task of the next node wrote."""
+    found: list[tuple[str, Answer]] = []
+    for phase in _EASY:
+        found += ((phase, flag) for flag in quality.judge_direct(place, wanted=options.easy_direct))
+    if place.layout is None or len(place.layout.nodes) == 1:
+        warm = [phase for phase in SCORED_PHASES if phase.endswith(_READS)]
+        bypassing = _EASY if is_direct(options, place) else ()
+        for phase in (phase for phase in warm if phase not in bypassing):
+            found += ((phase, flag) for flag in quality.judge_warm(phase, "the IO500"))
+    for phase, flag in found:
+        yield quality.about(flag, {"operation": phase, "series": options.series}, place)

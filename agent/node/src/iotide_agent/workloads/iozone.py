@@ -89,6 +89,12 @@ class IozoneSettings(Settings):
 
     program: Annotated[str, Field(pattern=r"^/\S+$")] | None = None
 
+    def outside_paths(self) -> tuple[str, ...]:
+        return (self.program,) if self.program else ()
+
+    def outside_programs(self) -> tuple[str, ...]:
+        return self.outside_paths()
+
 
 class IozoneWorkload(Workload[IozoneOptions]):
     name: ClassVar[str] = "iozone"
