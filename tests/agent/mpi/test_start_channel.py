@@ -415,6 +415,33 @@ def test_a_head_starts_an_allowed_part_for_its_own_node_and_no_other_program(sit
     assert site.head.refused == {"control_address": 1, "program": 1}
 
 
+class Refusing:
+    """Channel to a member that refuses and leaves, or to one that says nothing."""
+
+    def __init__(self, head: Head, link: Any, *, refuses: bool) -> None:
+        self.lost: str | None = None
+        self._head, self._link, self._refuses = head, link, refuses
+
+    def send(self, words: Words) -> None:
+        del words
+        if self._refuses:
+            self._head._take(self._link, {"kind": "unshared", "code": "other_user", "reason": "of another user"})
+            self.lost = "closed by the other end"
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_refusal_is_known_before_the_member_that_refused_counts_as_lost(tmp_path: Path) -> None:
+    addresses = [MemberAddress(f"n{number}", f"127.0.0.{number}", 20_000, TOKEN) for number in (2, 3)]
+    head = Head(Loop(), addresses, tmp_path)
+    for link, refuses in zip(head._links, (False, True), strict=True):
+        link.channel = Refusing(head, link, refuses=refuses)  # type: ignore[assignment]
+    answers = head.ask(processes.boottime() + LIMIT_SECONDS, lambda: None, kind="look")
+    assert {node: words["code"] for node, words in answers.items()} == {"n3": "other_user"}
+    head.close()
+
+
 def test_a_part_that_was_killed_is_a_failure_even_if_the_launcher_ends_well(site: Site, asked_head: AskedHead) -> None:
     os.killpg(asked_head.part.load.pid, signal.SIGKILL)
     site.turn(lambda: asked_head.head._failure)

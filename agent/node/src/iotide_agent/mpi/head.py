@@ -93,11 +93,16 @@ class Head:
             self._loop.turn(min(until, boottime() + _RETRY_SECONDS))
 
     def ask(self, until: float, check: Callable[[], None], **words: Any) -> dict[str, Words]:  # noqa: ANN401 - JSON
-        """Ask all members and return their answers by node; raise RunEndedError if one is lost, or says nothing."""
+        """Ask all members and return their answers by node, or those so far once one refuses.
+
+        Raise RunEndedError if one is lost, or says nothing.
+        """
         for link in self._links:
             link.answer = None
             link.say(**words)
         while silent := [link.member.node for link in self._links if link.answer is None]:
+            if any(link.answer and link.answer["kind"] == "unshared" for link in self._links):
+                break  # it leaves, which is not the reason
             check()
             self.check()
             if boottime() >= until:
