@@ -11,7 +11,7 @@ from agent.order_rig import Rig, target_card
 
 from iotide_agent.mpi.addresses import MemberAddress, write_members
 from iotide_agent.mpi.launchers import LauncherKind, PortRange, settings_of
-from iotide_agent.runner import processes
+from iotide_agent.runner import GANG, processes
 from iotide_agent.runner.card import ATTEMPT, GangCard, StepCard
 
 NODES = (("n1", HEAD), ("n2", MEMBER))
@@ -44,7 +44,7 @@ class GangRun:
     def prepare(self) -> None:
         """Start both runners and pass the member's endpoint to the head, as the server does with the start signal."""
         for rig in self.rigs:
-            rig.start()
+            rig.start(GANG)
         for rig in self.rigs:
             rig.until_phase("ready")
         phase = self.member.phase()

@@ -15,6 +15,7 @@ from agent.order_rig import Rig, eventually, step, target_card
 from made_mounts import as_root
 
 from iotide_agent.mpi.groups import LINGER_SECONDS
+from iotide_agent.runner import GANG
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.workspace import mark
 
@@ -233,7 +234,7 @@ def test_a_launcher_of_another_user_is_not_started(make_gang_run: MakeRun, tmp_p
     launcher = tmp_path / "mpiexec"
     launcher.write_text("#!/bin/sh\n")
     run = make_gang_run(head={"gang": {"launcher": (str(launcher),)}})
-    run.head.start()
+    run.head.start(GANG)
     head = run.head.until_ended()
     assert (head["outcome"], head["code"]) == ("declined", "mpi_program_missing")
     assert "cannot be started by user" in head["reason"]

@@ -418,7 +418,7 @@ def test_a_head_starts_an_allowed_part_for_its_own_node_and_no_other_program(sit
 class Refusing:
     """Channel to a member that refuses and leaves, or to one that says nothing."""
 
-    def __init__(self, head: Head, link: Any, *, refuses: bool) -> None:
+    def __init__(self, head: Head, link: heads._Link, *, refuses: bool) -> None:
         self.lost: str | None = None
         self._head, self._link, self._refuses = head, link, refuses
 

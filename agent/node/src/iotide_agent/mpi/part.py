@@ -2,7 +2,7 @@
 
 import os
 import socket
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,8 +18,9 @@ from iotide_agent.mpi.remote_commands import Allowance
 from iotide_agent.mpi.remote_start import SOCKET
 from iotide_agent.runner.card import Card, GangCard
 from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.gang_part import GangPart
 from iotide_agent.runner.groups import Groups
-from iotide_agent.runner.hand import HandFailedError, HandHungError, HandLimits, Hands
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, HandLimits, Hands
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
@@ -34,11 +35,10 @@ ANSWER_SECONDS: Final = 60.0
 RSH: Final = "RSH"
 """Environment variable in which iozone finds its remote shell."""
 _NONCE_BYTES: Final = 16
-Check = Callable[[], None]
 
 
-class GangPart(ABC):
-    """Caller of the parts in order: `listen` before the start signal, `meet` after it, `make_groups`, and `close`."""
+class NodePart(GangPart):
+    """Common to head and member."""
 
     def __init__(self, card: Card, gang: GangCard, directory: Path, loop: Loop) -> None:
         self._card = card
@@ -50,47 +50,12 @@ class GangPart(ABC):
         """Raise RunEndedError if a program of [mpi] is missing, or other users could change it."""
         _guarded(hands, partial(_check_programs, self._card, self._programs()), limits, check)
 
-    def listen(self) -> dict[str, Any]:
-        """Return the changes of the phase; raise RunEndedError without the address."""
-        return {}
-
-    @abstractmethod
-    def meet(self, directories: Sequence[str], hands: Hands, limits: HandLimits, check: Check) -> None:
-        """Connect, and prove that all nodes use the same `directories`; raise RunEndedError."""
-
-    def environment(self) -> dict[str, str]:
-        return {}
-
-    @abstractmethod
-    def make_groups(
-        self,
-        loop: Loop,
-        surroundings: Surroundings,
-        make_sampler: Callable[[Printed], Sampler],
-        *,
-        check: Check,
-        note: Callable[[list[Load]], None],
-    ) -> Groups:
-        pass
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise RunEndedError if another node is lost."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """End what runs on the other nodes, and all connections."""
-
-    @abstractmethod
-    def record(self) -> dict[str, Any]:
-        """Return what is worth keeping, JSON-ready."""
-
     @abstractmethod
     def _programs(self) -> tuple[str, ...]:
         pass
 
 
-class HeadPart(GangPart):
+class HeadPart(NodePart):
     """Starts the launcher."""
 
     def __init__(self, card: Card, gang: GangCard, directory: Path, loop: Loop) -> None:
@@ -98,6 +63,10 @@ class HeadPart(GangPart):
         self._head: Head | None = None
         self._groups: HeadGroups | None = None
         self._remote_start = directory / "scratch" / "remote-start"
+
+    def listen(self) -> dict[str, Any]:
+        """Return nothing: the members listen."""
+        return {}
 
     def meet(self, directories: Sequence[str], hands: Hands, limits: HandLimits, check: Check) -> None:
         """Gather the members and have all nodes read each other's files."""
@@ -192,7 +161,7 @@ class HeadPart(GangPart):
             raise RunEndedError("declined", "too_few_ports", str(error)) from error
 
 
-class MemberPart(GangPart):
+class MemberPart(NodePart):
     """Starts remote parts when the head asks for them."""
 
     def __init__(self, card: Card, gang: GangCard, directory: Path, loop: Loop) -> None:
@@ -230,6 +199,10 @@ class MemberPart(GangPart):
         member.say(kind="shared")
         self._asked(member, "look", check)
         member.say(kind="seen", nonce=do(shared_directory.read_head_proof, number))
+
+    def environment(self) -> dict[str, str]:
+        """Return nothing: parts ask nobody on this node."""
+        return {}
 
     def _asked(self, member: Member, kind: str, check: Check) -> Any:  # noqa: ANN401 - JSON
         until = boottime() + ANSWER_SECONDS + GATHER_SECONDS

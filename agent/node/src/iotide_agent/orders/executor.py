@@ -22,7 +22,7 @@ from iotide_agent.orders.gangs import environment_of_gang, gang_card, layout_of
 from iotide_agent.orders.parsing import Verdict
 from iotide_agent.orders.plan import Plan, Work, make_plan
 from iotide_agent.orders.runner_process import RunnerProcess, adopted_runner, start_runner
-from iotide_agent.runner import RUNNER, processes
+from iotide_agent.runner import GANG, RUNNER, processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import closing, read_json
@@ -91,7 +91,7 @@ class Executor:
             self._reserve(card)
             directory = self._spool.files(order.order_id).directory
             write_card(directory, card)
-            return start_runner(directory, (str(lock),), (lock,))
+            return start_runner(directory, (*([GANG] if card.gang else []), str(lock)), (lock,))
         except OSError as error:
             self._ledger.settle(order.order_id, 0)
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error

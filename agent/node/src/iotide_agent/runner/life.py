@@ -1,6 +1,5 @@
 """Life of one order: create directories, wait for the start signal, run steps, clean up, write the result."""
 
-import importlib
 import json
 import os
 import signal
@@ -10,16 +9,17 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import clean_up_after, lock_order
 from iotide_agent.runner.caches import prepare_caches
-from iotide_agent.runner.card import ATTEMPT, Card, Go, StepCard, read_card, read_go
+from iotide_agent.runner.card import ATTEMPT, Go, StepCard, read_card, read_go
 from iotide_agent.runner.direct_use import Cached, cached, evict
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.gang_part import MakePart
 from iotide_agent.runner.groups import Groups, seconds_left
 from iotide_agent.runner.hand import TARGET_ERRORS, Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.headroom import is_full
@@ -34,9 +34,6 @@ from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.runner.walls import print_reasons
 from iotide_agent.runner.workspace import TargetRefusedError
-
-if TYPE_CHECKING:
-    from iotide_agent.mpi.part import GangPart
 
 T = TypeVar("T")
 
@@ -58,7 +55,7 @@ FORKING_SECONDS: Final = 0.03
 class Runner:
     """Single-threaded, so that forking is safe and no change is missed between two checks."""
 
-    def __init__(self, directory: Path, locks: tuple[int, ...]) -> None:
+    def __init__(self, directory: Path, locks: tuple[int, ...], make_part: MakePart | None = None) -> None:
         self._directory = directory
         self._card = read_card(directory)
         self._loop = Loop()
@@ -73,7 +70,8 @@ class Runner:
         self._observer: Observer | None = None
         self._places = Places(self._card)
         self._sockets = Sockets()
-        self._gang = _gang_part(self._card, directory, self._loop)
+        gang = self._card.gang
+        self._gang = make_part(self._card, gang, directory, self._loop) if gang and make_part else None
         self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
@@ -379,20 +377,11 @@ class Runner:
         self._bell.ring_self()
 
 
-def _gang_part(card: Card, directory: Path, loop: Loop) -> "GangPart | None":
-    if card.gang is None:
-        return None
-    # Not for other runs, whose start-up its libraries would double.
-    part = importlib.import_module("iotide_agent.mpi.part")
-    made: GangPart = part.make_part(card, card.gang, directory, loop)
-    return made
-
-
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], make_part: MakePart | None = None) -> int:
     """Arguments: ORDER_DIRECTORY, `--aftermath` if another runner died, descriptors of the node's lock.
 
     `--orphans` searches for orphaned directories. `--walls`, with a user's ids and paths, prints why other users could
-    redirect each path, or why the user cannot use it.
+    redirect each path, or why the user cannot use it. `make_part` is that of one program over several nodes.
     """
     if arguments[0] == "--walls":
         print_reasons([int(number) for number in arguments[1].split(",") if number], arguments[2:])
@@ -408,5 +397,5 @@ def main(arguments: list[str]) -> int:
     for descriptor in inherited:
         os.set_inheritable(descriptor, False)  # until a load is started
     own_lock = lock_order(directory)
-    Runner(directory, (own_lock, *inherited)).live()
+    Runner(directory, (own_lock, *inherited), make_part).live()
     return 0
