@@ -55,6 +55,17 @@ TINY: dict[str, list[dict[str, object]]] = {
     ],
     "ior": [{"tasks": 2, "transfers_per_block": 4}],
     "mdtest": [{"tasks": 2, "item_count": 50}, {"tasks": 2, "item_count": 50, "items": "both"}],
+    "io500": [
+        {
+            "tasks": 1,
+            "stonewall_seconds": 1,
+            "easy_transfer_size_bytes": MIB,
+            "easy_block_size_bytes": 16 * MIB,
+            "hard_segments": 100,
+            "easy_files": 300,
+            "hard_files": 200,
+        }
+    ],
     "rawread": [{"path": "big.data", "runtime_seconds": 1}],
     "command": [{"command": "json", "space_bytes": 8 * MIB}, {"command": "text", "space_bytes": MIB}],
 }
@@ -96,6 +107,7 @@ WHOLE: dict[str, dict[str, object]] = {name: tiny[0] for name, tiny in TINY.item
 SETTINGS: dict[str, dict[str, Any]] = {
     "ior": mpi_settings("ior"),
     "mdtest": mpi_settings("mdtest"),
+    "io500": mpi_settings("io500"),
     "rawread": {"readable": ["/dev/iotide-test"]},
     "command": {
         "commands": {

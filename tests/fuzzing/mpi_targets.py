@@ -13,10 +13,10 @@ from fuzzing.texts import decode, encode, files
 
 from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
 from iotide_agent.workloads.io500_directory import check_phases, ranks_of
-from iotide_agent.workloads.io500_report import check_config, check_summary, read_result
-from iotide_agent.workloads.io500_samples import read_samples
+from iotide_agent.workloads.io500_report import check_config, check_summary, read_cut_phases, read_result
+from iotide_agent.workloads.io500_samples import phase_samples, read_samples
 from iotide_agent.workloads.io500_verify import read_verification
-from iotide_agent.workloads.iozone_cluster import ClusterPlan, block_samples, checked_blocks
+from iotide_agent.workloads.iozone_cluster import ClusterPlan, checked_blocks, read_block
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_ior_ranks, read_mdtest_ranks
 from iotide_agent.workloads.ranks import of_ranks
@@ -76,17 +76,21 @@ def _rank_seeds() -> Iterator[tuple[int, Sequence[str]]]:
 
 def _cluster(choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
     operations, file_kib = (OPERATIONS, 4096) if choice % 2 else (OPERATIONS[:2], 32_768)
-    for block in checked_blocks("iozone", texts[0], ClusterPlan(_LAYOUT, operations, file_kib, 1024)):
-        yield Parsed(block_samples(block, _LAYOUT, _LABELS, 7))
+    plan = ClusterPlan(_LAYOUT, operations, file_kib, 1024)
+    for block in checked_blocks("iozone", texts[0], plan, is_cut=choice > 1):
+        yield read_block(block, _LAYOUT, _LABELS, 7)
 
 
 def _cluster_seeds() -> Iterator[tuple[int, Sequence[str]]]:
     for text in files("tests/data/mpi/iozone-cluster*.txt"):
-        yield from ((0, [text.decode()]), (1, [text.decode()]))
+        yield from ((choice, [text.decode()]) for choice in range(4))
 
 
 def _io500(_choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
     result_text, summary, config, *phases = [*texts, "", "", ""][: max(3, len(texts))]
+    with suppress(OutputRefusedError):
+        for phase in read_cut_phases("io500", result_text):
+            yield Parsed(phase_samples(phase, "io500", 7))
     result = read_result("io500", result_text)
     yield read_samples(result, "io500", 7)
     for check, text in ((check_summary, summary), (check_config, config)):
@@ -124,5 +128,5 @@ def _verifier_seeds() -> Iterator[tuple[int, Sequence[str]]]:
 def mpi_targets() -> Iterator[Target]:
     yield MpiTexts("ranks", _ranks, _rank_seeds)
     yield MpiTexts("iozone-cluster", _cluster, _cluster_seeds)
-    yield MpiTexts("io500", _io500, _io500_seeds)
+    yield MpiTexts("io500-directory", _io500, _io500_seeds)
     yield MpiTexts("io500-verify", _verifier, _verifier_seeds)

@@ -32,6 +32,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
+from iotide_agent.workloads.io500 import FILES as IO500_FILES
 from iotide_agent.workloads.registry import workload as workload_of
 from iotide_wire.expressions import ExpressionError, evaluate
 from iotide_wire.measured import SampleMessage
@@ -100,6 +101,9 @@ class ParsedOutput(Target):
         for one in (one for one in RELEASED if one.workload == self.name):
             options, text = self.workload.options_type.model_validate(one.options), (FOLDER / one.file).read_text()
             yield encode((self.options.index(options), 0, 0, 0), (text, text, text))
+        if self.name == "io500":
+            texts = [(_ROOT / "tests/data/mpi/io500-one" / name).read_text() for name in ("io500.stdout", *IO500_FILES)]
+            yield encode((0, 0, 0, 0), (texts[0], "", *texts[1:]))
         for number in range(min(len(self.options), 4)):
             yield encode((number, 0, 0, 0), ("",))
         yield from files(f"tests/data/fuzz/seeds/{self.name}/*")

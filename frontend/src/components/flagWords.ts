@@ -89,6 +89,12 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     meaning: t`Nodes or writers did not start together, so a total includes time without some of them.`,
     remedy: t`Let each writer write longer, then run again.`,
   },
+  GANG: {
+    title: t`Nodes or launcher silent`,
+    short: t`nodes or launcher silent`,
+    meaning: t`The nodes of one program did not hear each other for seconds, or its launcher did not end after the results.`,
+    remedy: t`Check the network between the nodes, or the release of the MPI launcher. Then run again.`,
+  },
   CLOCK: {
     title: t`Clock or start skew`,
     short: t`clock or start off`,

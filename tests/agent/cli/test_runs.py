@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
 from factories.commands import Iotide
 from factories.fake_server import FakeServer
 
+from iotide_agent.cli.answers import Artefact, RunDetail
+from iotide_agent.cli.raw_output import paths_of
 from iotide_agent.cli.run_display import foreign_lines
 from iotide_wire.foreign import ForeignLoad
 
@@ -117,6 +120,50 @@ def test_log_is_in_time_order_with_raw_output_on_request(server: FakeServer, iot
     ]
     assert iotide("run", "log", "11", "--raw").out.endswith("== 0-write.stderr, 3 bytes\nabc\n")
     assert json.loads(iotide("run", "log", "11", "--raw", "--json").out)["artefacts"][0]["text"] == "abc"
+
+
+ORDER = {
+    "id": 3,
+    "node_name": "n1",
+    "role": "load",
+    "state": "ended",
+    "outcome": "finished",
+    "steps": [],
+    "foreign_load": None,
+}
+
+
+def artefact(number: int, order: int, name: str) -> dict[str, object]:
+    return {"id": number, "order_id": order, "name": name, "size_bytes": 3}
+
+
+def test_output_is_an_archive_with_the_tool_s_own_names(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
+    attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [ORDER]}
+    server.on("GET /runs/11", (200, RUN | NOT_WAITING | {"attempts": [attempt], "samples": []}))
+    names = ["000-result.txt", "000-io500.stdout", "runner.json"]
+    server.on("GET /runs/11/artefacts?limit=200", page(*(artefact(at, 3, name) for at, name in enumerate(names))))
+    for at in range(3):
+        server.on(f"GET /artefacts/{at}", (200, "abc"))
+    file = tmp_path / "run.tar.gz"
+    assert iotide("run", "output", "11", "-o", str(file)).out == f"{file} has 3 files\n"
+    with tarfile.open(file) as archive:
+        assert archive.getnames() == ["run-11/result.txt", "run-11/io500.stdout", "run-11/runner.json"]
+        extracted = archive.extractfile("run-11/result.txt")
+        assert extracted is not None
+        assert extracted.read() == b"abc"
+
+
+def test_files_of_several_steps_and_nodes_stay_apart() -> None:
+    orders = [ORDER, ORDER | {"id": 4, "node_name": "n2"}]
+    attempt = {"ordinal": 2, "state": "finished", "reason": None, "orders": orders}
+    run = RunDetail.of(RUN | NOT_WAITING | {"attempts": [attempt], "samples": []})
+    found = [artefact(1, 3, "000-out"), artefact(2, 3, "001-out"), artefact(3, 4, "000-out"), artefact(4, 9, "../x")]
+    assert [str(path) for path in paths_of(run, [Artefact.of(one) for one in found])] == [
+        "run-11/attempt-2/n1/000-out",
+        "run-11/attempt-2/n1/001-out",
+        "run-11/attempt-2/n2/out",
+        "run-11/order-9/x",
+    ]
 
 
 def test_run_is_exported_in_base_units(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ LONG: dict[str, dict[str, Any]] = {
     "command": {"command": "endless", "space_bytes": MIB},
     "ior": {"tasks": 2, "transfers_per_block": 64, "operations": ["write"]},
     "mdtest": {"tasks": 2, "item_count": 15_000},
+    "io500": {"tasks": 2, "stonewall_seconds": 5},
 }
 """Runs that last longer than the latest moment of a kill."""
 ALL_STEPS = WHOLE | {"bonnie": {"tests": ["block", "files"], "file_size_bytes": 4 * MIB, "file_count": 1024}}

@@ -29,6 +29,7 @@ TOO_MUCH: dict[str, list[dict[str, Any]]] = {
     "command": [{"command": "json", "space_bytes": 8 * MIB}],
     "ior": [{"tasks": 2, "transfers_per_block": 8}],
     "mdtest": [{"tasks": 2, "item_count": 500}],
+    "io500": [{"tasks": 2, "stonewall_seconds": 1, "easy_block_size_bytes": 8 * MIB}],
 }
 """Each needs more than is free at its start: bytes, or files (this file system has 2048 inodes)."""
 LEFT_FILES = {"create": 300, "mdtest": 300, "fill": 2}

@@ -15,7 +15,8 @@ from typing import Any
 if __name__ == "__main__":
     sys.path += sys.argv[2:]
 
-from iotide_agent.mpi.head import Head, MemberAddress, write_remote_start
+from iotide_agent.mpi.addresses import MemberAddress
+from iotide_agent.mpi.head import Head, write_remote_start
 from iotide_agent.mpi.launchers import OWN_PART, Launch, LauncherKind, PortRange, command_of, settings_of
 from iotide_agent.mpi.member import Gathering, Member
 from iotide_agent.mpi.remote_commands import Allowance
@@ -74,7 +75,8 @@ def be_member(loop: Loop, directory: Path, wanted: dict[str, Any]) -> dict[str, 
 
     until = processes.boottime() + LIMIT_SECONDS
     try:
-        records = run_member_step(loop, member, MemberStep(0, start, until, PATIENCE_SECONDS), check)
+        run_member_step(loop, member, MemberStep(0, start, until, PATIENCE_SECONDS), check)
+        records = [load.close() for load in member.ended]
         ending: dict[str, Any] = {"code": None, "statuses": [record["exit_status"] for record in records]}
     except RunEndedError as error:
         ending = {"code": error.code, "reason": str(error)}

@@ -81,6 +81,25 @@ def test_a_refusal_is_printed_and_fails(counter: Counter) -> None:
         assert program.stderr.read() == b"iotide remote start: n9 is no member of this run\n"
 
 
+def test_a_part_of_the_launchers_own_node_takes_its_place(counter: Counter) -> None:
+    with counter.start("n1", "-n", "/usr/bin/env") as program:
+        counter.until(lambda: counter.asked)
+        caller, _ = counter.asked[0]
+        caller.run_here(["/bin/sh", "-c", 'exit "$1"', "sh", "9"])
+        counter.desk.dismiss(caller)
+        assert program.wait(LIMIT_SECONDS) == 9
+
+
+def test_a_part_of_its_own_node_that_is_missing_fails(counter: Counter) -> None:
+    with counter.start("n1", "/opt/absent") as program:
+        counter.until(lambda: counter.asked)
+        caller, _ = counter.asked[0]
+        caller.run_here(["/opt/absent"])
+        assert program.wait(LIMIT_SECONDS) == 255
+        assert program.stderr is not None
+        assert program.stderr.read().startswith(b"iotide remote start: /opt/absent cannot be started: ")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_its_own_end_is_noticed_so_that_the_part_ends(counter: Counter, number: signal.Signals) -> None:
     with counter.start("n2", "/opt/orted") as program:

@@ -18,15 +18,16 @@ from iotide_agent.mpi import gate as gates
 from iotide_agent.mpi import greeting
 from iotide_agent.mpi import head as heads
 from iotide_agent.mpi import member as members
+from iotide_agent.mpi.addresses import MemberAddress
 from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.desk import Caller
 from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.greeting import Nonces
-from iotide_agent.mpi.head import Head, MemberAddress
+from iotide_agent.mpi.head import Head
 from iotide_agent.mpi.member import MOST_PARTS, Gathering, Member
 from iotide_agent.mpi.messages import Words
 from iotide_agent.mpi.remote_commands import Allowance
-from iotide_agent.mpi.remote_start import ENDED
+from iotide_agent.mpi.remote_start import ENDED, HERE, REFUSED
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import RunEndedError
@@ -392,6 +393,53 @@ def asked_head(site: Site, tmp_path: Path) -> Iterator[AskedHead]:
     made = AskedHead(site, tmp_path)
     yield made
     made.close()
+
+
+def test_a_head_starts_an_allowed_part_for_its_own_node_and_no_other_program(site: Site, tmp_path: Path) -> None:
+    """IOzone asks its remote shell for the processes of its own node, too."""
+    own = Allowance(("/usr/bin/iozone",), ("n1", HEAD, "head.lab"))
+    site.head = Head(site.loop, [MemberAddress("n2", "127.0.0.2", site.port, TOKEN)], tmp_path, own=own)
+    for words, answer in (
+        (
+            ("-n", "/usr/bin/iozone -+s -t 1 -+c head.lab "),
+            bytes((HERE,)) + b"/usr/bin/iozone\0-+s\0-t\0001\0-+c\0head.lab",
+        ),
+        (("-n", "/usr/bin/iozone -+s -t 1 -+c 10.1.0.9 "), None),
+        (("/bin/sh", "-c", "id"), None),
+    ):
+        ours, program = socket.socketpair(socket.AF_UNIX)
+        with ours, program:
+            site.head._ask(Caller(ours), [HEAD, *words])
+            said = program.recv(1000)[4:]
+        assert said == answer if answer else said[0] == REFUSED
+    assert site.head.refused == {"control_address": 1, "program": 1}
+
+
+class Refusing:
+    """Channel to a member that refuses and leaves, or to one that says nothing."""
+
+    def __init__(self, head: Head, link: heads._Link, *, refuses: bool) -> None:
+        self.lost: str | None = None
+        self._head, self._link, self._refuses = head, link, refuses
+
+    def send(self, words: Words) -> None:
+        del words
+        if self._refuses:
+            self._head._take(self._link, {"kind": "unshared", "code": "other_user", "reason": "of another user"})
+            self.lost = "closed by the other end"
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_refusal_is_known_before_the_member_that_refused_counts_as_lost(tmp_path: Path) -> None:
+    addresses = [MemberAddress(f"n{number}", f"127.0.0.{number}", 20_000, TOKEN) for number in (2, 3)]
+    head = Head(Loop(), addresses, tmp_path)
+    for link, refuses in zip(head._links, (False, True), strict=True):
+        link.channel = Refusing(head, link, refuses=refuses)  # type: ignore[assignment]
+    answers = head.ask(processes.boottime() + LIMIT_SECONDS, lambda: None, kind="look")
+    assert {node: words["code"] for node, words in answers.items()} == {"n3": "other_user"}
+    head.close()
 
 
 def test_a_part_that_was_killed_is_a_failure_even_if_the_launcher_ends_well(site: Site, asked_head: AskedHead) -> None:

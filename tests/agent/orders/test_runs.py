@@ -17,7 +17,7 @@ from agent.runs_node import Node
 from pydantic import BaseModel, model_validator
 
 from iotide_agent.core.protocol import Event, LoadStarted, Prepared, Recovered, ResultReady, RunnerEnded, Stage
-from iotide_agent.orders.executor import DeclinedError
+from iotide_agent.orders.declined import DeclinedError
 from iotide_agent.orders.parsing import Verdict
 from iotide_agent.probes.condition import Condition
 from iotide_agent.runner import processes

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent.workloads.test_io500_workload import samples_of_io500
+from agent.workloads.test_iozone_cluster import samples_of_cluster
 from agent.workloads.test_mpi_nodes import samples_of_nodes
-from factories.mpi import STANDINS
+from factories.mpi import STANDINS, by_rank, launcher_of
 from factories.outcomes import DATA, MEMORY_BYTES, make_place, read_all, run_together, steps_of, two_places
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
 from factories.watched_runs import WatchedRun, watched_run
@@ -31,11 +33,14 @@ SYSTEM_PATHS = {
     Path("/dev/null"),
     Path("/dev/iotide-test"),
     Path(sys.executable),
-    *STANDINS.iterdir(),
+    Path(launcher_of("mpiexec.hydra")),
+    Path(by_rank("ior")),
+    Path(by_rank("mdtest")),
+    STANDINS / "io500.py",
 }
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
-SAYS_LATE = {"create", "mdtest"}
+SAYS_LATE = {"create", "mdtest", "io500"}
 """Workloads that move no bytes and report progress only after a second, or never."""
 SEEN_SECONDS = 0.5
 """A shorter run may end between two readings."""
@@ -66,8 +71,8 @@ def variants(workload: Workload[Any]) -> list[Options]:
     properties = workload.options_type.model_json_schema()["properties"]
     changes: list[dict[str, object]] = [{}]
     for option, schema in properties.items():
-        if (workload.name, option) == ("fill", "keep"):
-            continue  # only on scratch disks, see test_fill.py
+        if (workload.name, option) in {("fill", "keep"), ("iozone", "cluster")}:
+            continue  # only on scratch disks or over several nodes, see test_fill.py and test_iozone_cluster.py
         choices = schema.get("enum") or ([True, False] if schema.get("type") == "boolean" else [])
         changes += [{option: choice} for choice in choices]
     return [workload.options_type.model_validate(given) for given in [*changes, *TINY[workload.name]]]
@@ -176,6 +181,13 @@ def test_announcement_survives_the_wire_with_its_digest(name: str) -> None:
     assert announcement_.tool_version
 
 
+def test_one_program_over_all_nodes_has_tasks_on_each(name: str) -> None:
+    workload = configured(name)
+    for options in variants(workload):
+        own_programs = evaluate(announced(name).own_programs, options.model_dump(mode="json"))
+        assert (workload.tasks_per_node(options) is None) is (own_programs > 0)
+
+
 def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
     announcement_, workload = announced(name), configured(name)
     for options in variants(workload):
@@ -198,6 +210,8 @@ def files_of(name: str, options: Any) -> int:  # noqa: ANN401 - of each workload
         return int(options.file_count * options.processes + directories)
     if name == "mdtest":
         return int(options.tasks * options.item_count * (1 + (options.items == "both") + (options.tree_depth > 0)))
+    if name == "io500":
+        return int(options.tasks * (options.easy_files + options.hard_files + 2))
     return int(options.file_count) if name == "bonnie" and "files" in options.tests else 0
 
 
@@ -211,7 +225,7 @@ def test_commands_are_argument_lists_that_stay_in_their_place(name: str, place: 
             assert step.target_id == place.target_id
             assert step.phase
             assert all(file.is_relative_to(place.directory) for file in step.declared_files)
-            assert all(file.parent == place.scratch for file in step.output_files)
+            assert all(file.is_relative_to(place.scratch) for file in step.output_files)
             for path in paths_in(step.argv[1:]):
                 inside = any(path.is_relative_to(root) for root in (place.directory, place.scratch, AGENT_PACKAGE))
                 assert inside or path in SYSTEM_PATHS, path
@@ -241,7 +255,8 @@ def test_real_runs_yield_the_declared_metrics_and_nothing_else(
         # Some numbers cover several targets together, or one program of several nodes, which is recorded.
         for sample in over_two_targets(configured(name), make_place(tmp_path)).samples:
             seen[sample.metric] |= sample.labels.keys()
-        for sample in samples_of_nodes(name, make_place(tmp_path / "nodes")):
+        of_nodes = make_place(tmp_path / "nodes")
+        for sample in (*samples_of_nodes(name, of_nodes), *samples_of_cluster(name, of_nodes), *samples_of_io500(name)):
             seen[sample.metric] |= sample.labels.keys()
     assert all(labels <= declared[metric] for metric, labels in seen.items())
     # "Over before the tool could time it" comes only from tool output, so the tests of recordings cover it.
@@ -319,13 +334,14 @@ def over_two_targets(workload: Workload[Any], place: Place) -> Parsed:
 
 
 def cuts(outcome: StepOutcome) -> list[StepOutcome]:
-    """Return the outcome with each text cut at every byte, or at 500 places of a long text."""
+    """Return the outcome with each text cut at every byte, or at 500 places of a long text or of many files."""
     found = []
+    places = 500 // min(10, 1 + len(outcome.files))
     for length, text in ((len(outcome.stdout), "stdout"), (len(outcome.stderr), "stderr")):
         ends = range(0, length, max(1, length // 500))
         found += [replace(outcome, **{text: getattr(outcome, text)[:end]}) for end in ends]
     for file, content in outcome.files.items():
-        ends = range(0, len(content), max(1, len(content) // 500))
+        ends = range(0, len(content), max(1, len(content) // places))
         found += [replace(outcome, files={**outcome.files, file: content[:end]}) for end in ends]
     return found
 

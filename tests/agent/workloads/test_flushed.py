@@ -31,7 +31,7 @@ UNFLUSHED: dict[str, dict[str, Any]] = {
     "iozone": {"flush": "none"},
     "ior": {"fsync": False},
 }
-ALWAYS_FLUSHED = {"bonnie", "stream"}
+ALWAYS_FLUSHED = {"bonnie", "stream", "io500"}
 NOT_OF_DATA = {"create", "mdtest", "rawread", "command"}
 """Workloads of empty files, of no files, or of the site's own program."""
 

@@ -51,8 +51,10 @@ def test_file_names_the_directories_of_the_run_without_a_time(place: Place) -> N
 
 def test_interfaces_and_find_are_as_chosen(place: Place) -> None:
     chosen = {"easy_direct": True, "hard_api": "MPIIO-collective", "find_tasks": 1}
-    ini = ini_of(Io500Options.model_validate(MINI | chosen), place)
+    options = Io500Options.model_validate(MINI | chosen)
+    ini = ini_of(options, replace(place, direct_works=True))
     assert ini["ior-easy"]["API"] == "POSIX --posix.odirect"
+    assert ini_of(options, replace(place, direct_works=False))["ior-easy"]["API"] == "POSIX"
     assert (ini["ior-hard"]["API"], ini["ior-hard"]["collective"], ini["find"]["nproc"]) == ("MPIIO", "TRUE", "1")
 
 

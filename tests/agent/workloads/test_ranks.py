@@ -50,6 +50,20 @@ def test_race_names_first_and_last_and_the_rate_of_each_node() -> None:
     assert values["throughput", "n2"] == pytest.approx(32 * MIB / 2.4)
 
 
+@pytest.mark.parametrize(("total_seconds", "skew"), [(1.3, 0.3), (1.0, 0.0), (0.9, 0.0)])
+def test_start_skew_is_the_part_of_the_total_that_no_rank_explains(total_seconds: float, skew: float) -> None:
+    table = read_ior_ranks("write", ior_table("write", MIB, [1.0, 0.5, 0.5, 0.5]), "write", 4)
+    [found] = [sample.value for sample in raced(table, total_seconds).samples if sample.metric == "start_skew"]
+    assert found == pytest.approx(skew)
+
+
+def test_addresses_are_of_each_node_or_none() -> None:
+    layout = RankLayout.of_nodes(("n1", "n2"), 2, ("10.1.0.1", "10.1.0.2"))
+    assert [layout.address_of(rank) for rank in range(4)] == ["10.1.0.1"] * 2 + ["10.1.0.2"] * 2
+    with pytest.raises(ValueError, match="1 addresses for 2 nodes"):
+        RankLayout.of_nodes(("n1", "n2"), 2, ("10.1.0.1",))
+
+
 def test_straggler_is_named_by_rank_and_node() -> None:
     [flag] = raced(read_ior_ranks("write", IOR, "write", 4)).flags
     assert flag.code is FlagCode.STRAGGLER

@@ -9,7 +9,7 @@ import pytest
 from agent.node_rig import NodeRig
 from attacks.agent.canary import Canary, names
 
-from iotide_agent.orders.executor import DeclinedError
+from iotide_agent.orders.declined import DeclinedError
 from iotide_agent.runner import processes
 from iotide_wire.messages import Order, Outcome
 

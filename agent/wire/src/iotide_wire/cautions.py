@@ -20,6 +20,7 @@ WORDS: Final[Mapping[str, str]] = {
     FlagCode.TIME_SET: "time of day set",
     FlagCode.NODE_TIME: "node's time off",
     FlagCode.LATE_START: "late start",
+    FlagCode.GANG: "nodes or launcher silent",
     FlagCode.ERRORS: "errors",
     FlagCode.ENV_CHANGED: "environment changed",
     FlagCode.DEGRADED: "storage busy with itself",

@@ -27,6 +27,7 @@ class StepRole(StrEnum):
     MEMBER = "member"
 
 
+GANG_ROLES: Final = frozenset({StepRole.HEAD, StepRole.MEMBER})
 WITHOUT_TARGETS: Final = frozenset({StepRole.SENDER, StepRole.MAKER})
 """Roles of nodes that load no target."""
 
@@ -90,7 +91,8 @@ class FlagCode(StrEnum):
     published number. LOAD_NOT_MEASURED: other load is unknown. CUT: a time limit, cancel or signal ended the run
     early. BOUND: the value is beyond the tool's scale. TOOL_CLOCK: the tool reports more time than its process
     lived. TIME_SET: the time of day was set during the run. NODE_TIME: the node's time is far from the server's.
-    LATE_START: nodes or writers started late. CLOCK: one of these four, from agents before wire version 3.
+    LATE_START: nodes or writers started late. CLOCK: one of these four, from agents before wire version 3. GANG: nodes
+    of one program did not hear each other for seconds, or its launcher hung after the results.
     """
 
     CACHE_SIZE = "CACHE_SIZE"
@@ -121,6 +123,7 @@ class FlagCode(StrEnum):
     TIME_SET = "TIME_SET"
     NODE_TIME = "NODE_TIME"
     LATE_START = "LATE_START"
+    GANG = "GANG"
 
     @classmethod
     def _missing_(cls, value: object) -> "FlagCode | None":
@@ -159,6 +162,7 @@ RANKS: Final[Mapping[FlagCode, FlagRank]] = {
             *(FlagCode.FOREIGN_LOAD, FlagCode.LOAD_NOT_MEASURED, FlagCode.DEGRADED, FlagCode.STRAGGLER),
             *(FlagCode.STEADY, FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.PEER_ODD, FlagCode.PUBLISHED),
             *(FlagCode.TOOL_CLOCK, FlagCode.TIME_SET, FlagCode.NODE_TIME, FlagCode.LATE_START, FlagCode.CLOCK),
+            FlagCode.GANG,
         ),
         FlagRank.DISTURBED,
     ),
@@ -168,7 +172,7 @@ _REMOVED: Final = {"REPEATS": FlagCode.CV}
 """Codes of stored flags and of plug-ins for release 0.2 that have a new name."""
 _SPLIT_IN_VERSION: Final = 3
 _BEFORE: Final[Mapping[FlagCode, FlagCode | None]] = {
-    **dict.fromkeys((FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND)),
+    **dict.fromkeys((FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND, FlagCode.GANG)),
     **dict.fromkeys((FlagCode.TOOL_CLOCK, FlagCode.TIME_SET, FlagCode.NODE_TIME, FlagCode.LATE_START), FlagCode.CLOCK),
 }
 

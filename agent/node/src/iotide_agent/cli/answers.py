@@ -238,6 +238,7 @@ class Run(Answer):
 class RunOrder(Answer):
     """`step_role` is the node's part if the nodes do different things."""
 
+    id: int
     node_name: str
     role: OrderRole
     step_role: str | None = None

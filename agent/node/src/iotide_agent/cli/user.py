@@ -25,6 +25,7 @@ from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.power import show_power
 from iotide_agent.cli.preparations import preparation_words
 from iotide_agent.cli.problems import Problem, RefusedError, writing
+from iotide_agent.cli.raw_output import save_output
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
 from iotide_agent.cli.server import (
@@ -62,6 +63,7 @@ app.command("login")(log_in)
 app.command("compare")(compare_campaigns)
 app.command("power")(show_power)
 app.command("stripe")(show_stripe)
+run_app.command("output")(save_output)
 
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]

@@ -187,8 +187,9 @@ class Driver:
             case Prepare(order=order):
                 self._admission.take(order)
                 self._loop.every(self._admission.tick)
-            case Release(order_id=order_id, go_at=go_at, endpoint=endpoint):
-                self._runs.release(order_id, self._speaker.clock.here(go_at) if go_at else None, endpoint)
+            case Release(order_id=order_id, go_at=go_at):
+                at = self._speaker.clock.here(go_at) if go_at else None
+                self._runs.release(order_id, at, action.endpoint, action.members)
             case Cancel(order_id=order_id, reason=reason):
                 self._runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", reason))
             case Collect(order_id=order_id):

@@ -1,10 +1,10 @@
 """Events and actions between the protocol session and the driver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from iotide_wire.endpoint import Endpoint
+from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.messages import HeartbeatReply, Order, OrderRole, OrderState
 
 
@@ -194,11 +194,12 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Start a prepared load at a time of the server's clock (None: now), with an endpoint to send to."""
+    """Start a prepared load at a time of the server's clock (None: now), with the endpoints of the other nodes."""
 
     order_id: int
     go_at: datetime | None
     endpoint: Endpoint | None = None
+    members: tuple[NamedEndpoint, ...] = field(default=(), repr=False)  # they have tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,7 @@ class Session:
                 self._is_heartbeat_wanted = True
             case Word.GO if held.stage is Stage.READY and not held.is_cancelled:
                 held.stage = Stage.RELEASED
-                yield Release(word.order_id, word.go_at, word.endpoint)
+                yield Release(word.order_id, word.go_at, word.endpoint, word.members)
             case Word.CANCEL if is_ours_to_end and not held.is_cancelled:
                 held.is_cancelled = True
                 yield Cancel(word.order_id, "cancelled by the server")

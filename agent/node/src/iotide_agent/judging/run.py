@@ -9,6 +9,7 @@ from typing import Any
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.judging.foreign import judge_foreign
+from iotide_agent.judging.gang import judge_gang
 from iotide_agent.judging.phases import JUDGED, Row, phases_of
 from iotide_agent.judging.read_back import judge_read_back
 from iotide_agent.judging.share import measure_foreign, why_unmeasured
@@ -48,7 +49,7 @@ def judge_run(
     samples: Sequence[Sequence[SampleMessage]],
     quiet: QuietPolicy,
 ) -> Judgement:
-    found = judge_clock(witness.ended) + judge_condition(witness.before, witness.after)
+    found = judge_clock(witness.ended) + judge_condition(witness.before, witness.after) + judge_gang(witness.ended)
     phases = phases_of(plan.groups, outcomes, samples, witness.rows)
     found += judge_read_back(phases, plan.places)
     for phase in phases:

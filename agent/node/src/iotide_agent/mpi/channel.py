@@ -14,7 +14,6 @@ from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.messages import Words, read_message
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_wire.units import format_seconds
 
 HEARTBEAT_SECONDS: Final = 1.0
 SILENCE_SECONDS: Final = 5.0
@@ -92,7 +91,7 @@ class Channel:
         silent_seconds = boottime() - self._heard_at
         self.longest_silence_seconds = max(self.longest_silence_seconds, silent_seconds)
         if silent_seconds >= SILENCE_SECONDS:
-            self.close(f"silent for {format_seconds(silent_seconds)}")
+            self.close(f"silent for {silent_seconds:.3g} s")
         self.send({"kind": "heartbeat"})
         return min(boottime() + HEARTBEAT_SECONDS, self._heard_at + SILENCE_SECONDS)
 

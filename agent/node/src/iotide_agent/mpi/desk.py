@@ -3,14 +3,14 @@
 import os
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.remote_commands import MOST_BYTES
-from iotide_agent.mpi.remote_start import ENDED, REFUSED
+from iotide_agent.mpi.remote_start import ENDED, HERE, REFUSED
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.users import Ids
@@ -33,6 +33,10 @@ class Caller:
 
     def refuse(self, reason: str) -> None:
         self._say(bytes((REFUSED,)) + reason.encode()[:MOST_BYTES])
+
+    def run_here(self, argv: Sequence[str]) -> None:
+        """Have it become the command: its launcher asks for a part on its own node, too."""
+        self._say(bytes((HERE,)) + "\0".join(argv).encode())
 
     def _say(self, body: bytes) -> None:
         try:

@@ -4,22 +4,23 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from iotide_agent.mpi import REMOTE_START
+from iotide_agent.mpi.addresses import MemberAddress
 from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.desk import Caller, Desk
 from iotide_agent.mpi.greeting import GreetingError, check_token
 from iotide_agent.mpi.meeting import Meeting
 from iotide_agent.mpi.messages import Words
-from iotide_agent.mpi.remote_commands import StartRefusedError, read_remote_command
+from iotide_agent.mpi.remote_commands import Allowance, StartRefusedError, read_remote_command
 from iotide_agent.runner import processes
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.users import Ids
-from iotide_wire.units import format_seconds
 
 EARLY_SECONDS: Final = 1.5
 """A launcher that runs on for longer after the end of a part has not noticed it."""
@@ -35,16 +36,8 @@ STARTING_SECONDS: Final = 10.0
 _MOST_SHEBANG_BYTES: Final = 127
 """Linux before 5.1 cuts longer first lines of a script."""
 _KILLED: Final = 128
+_NOTHING: Final = Allowance((), ())
 _UNKNOWN: Final = 255
-
-
-class MemberAddress(NamedTuple):
-    """Address of a member; `address` is also its name for the launcher, and `token` its own for this attempt."""
-
-    node: str
-    address: str
-    port: int
-    token: str
 
 
 class Head:
@@ -53,17 +46,29 @@ class Head:
     Attributes:
         refused: Number of refused start requests by reason.
         left_over: By node, the processes that outlived their part or a step.
+        has_whole_output: The program has printed all; its parts may end before a launcher that hangs.
     """
 
-    def __init__(self, loop: Loop, members: Sequence[MemberAddress], scratch: Path, run_as: Ids = ()) -> None:
-        """Listen at the desk; raise ValueError for a token that could be guessed."""
+    def __init__(
+        self,
+        loop: Loop,
+        members: Sequence[MemberAddress],
+        scratch: Path,
+        run_as: Ids = (),
+        own: Allowance = _NOTHING,
+    ) -> None:
+        """Listen at the desk; raise ValueError for a token that could be guessed.
+
+        `own` are the parts that this node starts at the request of its own launcher, and its names.
+        """
         for member in members:
             check_token(member.token)
         self._loop = loop
+        self._own = own
         self._links = [_Link(member) for member in members]
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
-        self._step = 0
+        self._step: int | None = None
         self._is_ending = False
         self._first_end: tuple[float, str] | None = None
         self._first_start: float | None = None
@@ -73,6 +78,7 @@ class Head:
         self._own_part: int | None = None
         self.refused: dict[str, int] = {}
         self.left_over: dict[str, int] = {}
+        self.has_whole_output = False
         self.desk = Desk(loop, scratch / "remote-start.socket", run_as, self._ask, self._leave)
 
     def gather(self, until: float, check: Callable[[], None]) -> None:
@@ -86,11 +92,30 @@ class Head:
                 raise self._unreachable(next(link for link in self._links if link.channel is None))
             self._loop.turn(min(until, boottime() + _RETRY_SECONDS))
 
+    def ask(self, until: float, check: Callable[[], None], **words: Any) -> dict[str, Words]:  # noqa: ANN401 - JSON
+        """Ask all members and return their answers by node, or those so far once one refuses.
+
+        Raise RunEndedError if one is lost, or says nothing.
+        """
+        for link in self._links:
+            link.answer = None
+            link.say(**words)
+        while silent := [link.member.node for link in self._links if link.answer is None]:
+            if any(link.answer and link.answer["kind"] == "unshared" for link in self._links):
+                break  # it leaves, which is not the reason
+            check()
+            self.check()
+            if boottime() >= until:
+                raise RunEndedError("failed", "member_lost", f"node {', '.join(silent)} did not answer in time")
+            self._loop.turn(until)
+        return {link.member.node: link.answer for link in self._links if link.answer is not None}
+
     def begin_step(self, step: int) -> None:
-        self._step, self._is_ending = step, False
+        self._step, self._is_ending, self.has_whole_output = step, False, False
         self._first_end = self._first_start = self._failure = self._launcher = None
         for link in self._links:
             link.is_done = False
+            link.moved_at = boottime()
 
     def watch_launcher(self, pid: int, own_part: str) -> None:
         """Follow the part with this name that the launcher starts on its own node without a remote shell.
@@ -155,13 +180,15 @@ class Head:
             if link.channel is not None and link.channel.lost is not None and not link.is_done:
                 reason = f"the start channel to node {link.member.node} ended: {link.channel.lost}"
                 raise RunEndedError("failed", "member_lost", reason)
-        if self._first_end is not None and boottime() - self._first_end[0] >= EARLY_SECONDS:
+        may_end = self._is_ending or self.has_whole_output
+        if self._first_end is not None and not may_end and boottime() - self._first_end[0] >= EARLY_SECONDS:
             raise RunEndedError("failed", "part_ended", f"{self._first_end[1]}, but the launcher ran on")
 
-    def end_step(self, check: Callable[[], None]) -> None:
+    def end_step(self, check: Callable[[], None], *, launcher_hung: bool = False) -> None:
         """Have the members end what is left after a launcher with status 0, and wait until nothing lives there.
 
         Raise RunEndedError if a member is lost, or if a part failed: Open MPI 5 ends with status 0 after some kills.
+        The parts of a launcher that was killed because it hung may fail.
         """
         self._forget_own_part()
         self._is_ending = True
@@ -171,19 +198,16 @@ class Head:
         until = boottime() + LEAVING_SECONDS
         while waiting := {link.member.node for link in self._links if not link.is_done}:
             check()
-            self._first_end = None
             self.check()
             if boottime() >= until:
-                reason = (
-                    f"node {', '.join(sorted(waiting))} did not end its part within {format_seconds(LEAVING_SECONDS)}"
-                )
+                reason = f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:.3g} s"
                 raise RunEndedError("failed", "member_lost", reason)
             self._loop.turn(until)
         for _, caller, _ in self._by_part.values():
             if caller is not None:
                 self.desk.dismiss(caller)
         self._by_part = {}
-        if self._failure is not None:
+        if self._failure is not None and not launcher_hung:
             reason = f"{self._failure}, but the launcher ended with status 0"
             raise RunEndedError("failed", "part_ended", reason)
 
@@ -191,11 +215,25 @@ class Head:
         until = boottime() + PARTING_SECONDS
         while parts := [link.member.node for link, _, lingers in self._by_part.values() if not lingers]:
             check()
-            self._first_end = None
             self.check()
             if boottime() >= until:
                 self._failure = self._failure or f"the part on node {', '.join(parts)} ran on"
                 return
+            self._loop.turn(until)
+
+    def end_members(self) -> None:
+        """Have the members of a run that ends early kill what they run, and wait until they have said so.
+
+        The directories may be removed after this, or after the members' own limits.
+        """
+        if self._step is None:
+            return
+        self._is_ending = True
+        waited = [link for link in self._links if not link.is_done]
+        for link in waited:
+            link.say(kind="over", step=self._step)
+        until = boottime() + LEAVING_SECONDS
+        while any(not link.is_done and link.is_open for link in waited) and boottime() < until:
             self._loop.turn(until)
 
     def close(self) -> None:
@@ -211,6 +249,11 @@ class Head:
     @property
     def longest_silence_seconds(self) -> float:
         return max((link.channel.longest_silence_seconds for link in self._links if link.channel), default=0.0)
+
+    @property
+    def idle_seconds(self) -> float:
+        """Return the time since any member moved a byte in this step; infinite without members."""
+        return min((boottime() - link.moved_at for link in self._links), default=inf)
 
     def _meet(self, link: "_Link") -> None:
         def done(connection: socket.socket, sending: bytes, receiving: bytes) -> None:
@@ -234,7 +277,12 @@ class Head:
 
     def _ask(self, caller: Caller, words: list[str]) -> None:
         try:
-            host = read_remote_command(words).host
+            host, argv = read_remote_command(words)
+            if host in self._own.head_names:
+                self._own.check(argv)
+                caller.run_here(argv)
+                self.desk.dismiss(caller)
+                return
         except StartRefusedError as error:
             self._refuse(caller, error.refusal, str(error))
             return
@@ -265,7 +313,11 @@ class Head:
 
     def _take(self, link: "_Link", words: Words) -> None:
         kind, number = words.get("kind"), words.get("part")
-        if kind == "left":
+        if kind in {"shared", "unshared", "seen"}:
+            link.answer = words
+        elif kind == "moved" and words["bytes"] != link.moved_bytes:
+            link.moved_bytes, link.moved_at = words["bytes"], boottime()
+        elif kind == "left":
             self.left_over[link.member.node] = words["left_over"]
             # A member that leaves before the head's word has failed; its closed channel ends the run.
             link.is_done = self._is_ending
@@ -315,6 +367,13 @@ class _Link:
         self.again_at = 0.0
         self.problem = "no answer"
         self.is_done = False
+        self.answer: Words | None = None
+        self.moved_bytes = 0
+        self.moved_at = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        return self.channel is not None and self.channel.lost is None
 
     def say(self, **words: Any) -> None:  # noqa: ANN401 - JSON
         if self.channel is not None:

@@ -85,13 +85,18 @@ class TooFewPortsError(ValueError):
     """The range of agent.toml has no port for each task."""
 
 
+def check_tasks(tasks_per_node: int, ports: PortRange) -> None:
+    """Raise TooFewPortsError unless each task of a node can have a port."""
+    if tasks_per_node > ports.of_ranks().size:
+        raise TooFewPortsError(
+            f"{tasks_per_node} tasks per node need a port each, and {LAUNCHER_PORTS} are the launcher's; "
+            f"`ports` of [mpi] in agent.toml has {ports.size}"
+        )
+
+
 def command_of(launch: Launch, program: Sequence[str]) -> tuple[str, ...]:
     """Return the launcher's argument list; raise TooFewPortsError."""
-    if launch.tasks_per_node > launch.ports.of_ranks().size:
-        raise TooFewPortsError(
-            f"{launch.tasks_per_node} tasks per node need a port each, and {LAUNCHER_PORTS} are the launcher's; "
-            f"`ports` of [mpi] in agent.toml has {launch.ports.size}"
-        )
+    check_tasks(launch.tasks_per_node, launch.ports)
     return (*launch.launcher, *_OPTIONS[launch.kind](launch), *program)
 
 

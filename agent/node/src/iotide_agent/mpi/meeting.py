@@ -11,7 +11,6 @@ from iotide_agent.mpi import greeting
 from iotide_agent.mpi.greeting import GreetingError, Nonces
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_wire.units import format_seconds
 
 MEETING_SECONDS: Final = 3.0
 Established = Callable[[socket.socket, bytes, bytes], None]
@@ -55,7 +54,7 @@ class Meeting:
 
     def _look(self) -> float:
         if boottime() >= self._until:
-            self._fail(GreetingError(f"no answer within {format_seconds(MEETING_SECONDS)}"))
+            self._fail(GreetingError(f"no answer within {MEETING_SECONDS:.3g} s"))
         return self._until
 
     def _on_event(self) -> None:

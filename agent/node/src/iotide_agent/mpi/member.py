@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.mpi.channel import Channel
@@ -14,7 +15,6 @@ from iotide_agent.runner.endings import RunEndedError, end_loads
 from iotide_agent.runner.load import Load
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_wire.units import format_seconds
 
 HEAD_SECONDS: Final = 60.0
 MOST_PARTS: Final = 256
@@ -49,6 +49,7 @@ class Member:
     Attributes:
         refused: Number of refused start requests by reason; `gate.refused` has those of strangers.
         left_over: Processes that outlived their part, or the end of a step.
+        look: Called before a part's counters go with its process.
     """
 
     def __init__(self, loop: Loop, gathering: Gathering) -> None:
@@ -60,7 +61,9 @@ class Member:
         self._parts: dict[int, RemotePart] = {}
         self._early: list[Words] = []
         self._is_over = False
-        self._head_until = 0.0
+        self._asked: dict[str, Words] = {}
+        self._head_until = inf
+        self.look: Callable[[], object] = lambda: None
         self.ended: list[Load] = []
         self.refused: dict[str, int] = {}
         self.left_over = 0
@@ -87,9 +90,27 @@ class Member:
 
         Raise RunEndedError if the head is lost, or did not connect within a minute.
         """
+        self.check()
+        return self._is_over
+
+    def expect_head(self) -> None:
+        """Begin the minute in which the head must connect."""
+        self._head_until = boottime() + HEAD_SECONDS
+
+    def trust_name(self, host: str) -> None:
+        """Accept a host name of the head, which proved the token, as its control address."""
+        self._allowance = self._allowance._replace(head_names=(*self._allowance.head_names, host))
+
+    def asked(self, kind: str) -> Words | None:
+        """Return what the head asked for before the first step, or None."""
+        self.check()
+        return self._asked.get(kind)
+
+    def check(self) -> None:
+        """Raise RunEndedError if the head is lost, or did not connect within a minute."""
         channel = self.gate.channel
         if channel is None and boottime() >= self._head_until:
-            waited = f"port {self.gate.port} within {format_seconds(HEAD_SECONDS)}"
+            waited = f"port {self.gate.port} within {HEAD_SECONDS:.3g} s"
             reason = (
                 f"the head of the run did not connect to {waited}; allow TCP from its node in the firewall of this one"
             )
@@ -97,7 +118,6 @@ class Member:
         if channel is not None and channel.lost is not None and not self._is_over:
             reason = f"the start channel from the head of the run ended: {channel.lost}"
             raise RunEndedError("failed", "head_lost", reason)
-        return self._is_over
 
     def end_step(self, patience_seconds: float) -> None:
         """Kill what is left of the step, and send the head the number of those processes.
@@ -111,7 +131,7 @@ class Member:
             for part in [*self._parts.values()]:
                 self._finish(part)
             self._step = self._start = None
-        self._say(kind="left", left_over=self.left_over)
+        self.say(kind="left", left_over=self.left_over)
 
     def close(self) -> None:
         """Close the channel, so that the head ends the run if it still runs."""
@@ -129,6 +149,8 @@ class Member:
                 self._early = [early for early in self._early if early.get("part") != words["part"]]
             case "over" if words["step"] == self._step:
                 self._is_over = True
+            case "share" | "look" as kind:
+                self._asked[kind] = words
             case _:
                 return
 
@@ -139,12 +161,12 @@ class Member:
             load = self._started(argv)
         except StartRefusedError as error:
             self.refused[error.refusal] = self.refused.get(error.refusal, 0) + 1
-            self._say(kind="refused", part=number, refusal=error.refusal, reason=str(error))
+            self.say(kind="refused", part=number, refusal=error.refusal, reason=str(error))
             return
         part = RemotePart(number, load, self._allowance.lingers(argv))
         self._parts[number] = part
         load.watch(self._loop, lambda: self._take_end(part))
-        self._say(kind="started", part=number, lingers=part.lingers)
+        self.say(kind="started", part=number, lingers=part.lingers)
 
     def _allowed(self, words: Words) -> tuple[str, ...]:
         if words["step"] != self._step:
@@ -163,6 +185,7 @@ class Member:
         return self._start(argv)
 
     def _take_end(self, part: RemotePart) -> None:
+        self.look()
         if part.load.reap(kills_group=not part.lingers):
             self._end_part(part)
 
@@ -176,7 +199,7 @@ class Member:
         if self._parts.pop(part.number, None) is not None:
             part.load.unwatch(self._loop)
             self.ended.append(part.load)
-            self._say(kind="ended", part=part.number, left_over=self.left_over, **part.load.end)
+            self.say(kind="ended", part=part.number, left_over=self.left_over, **part.load.end)
 
     def _kill_all(self) -> int:
         """Kill all descendants of this process and return how many there were apart from the parts themselves."""
@@ -192,7 +215,7 @@ class Member:
         # The run's end waits for those that no signal has ended yet, and names them.
         return len(found - own)
 
-    def _say(self, **words: Any) -> None:  # noqa: ANN401 - JSON
+    def say(self, **words: Any) -> None:  # noqa: ANN401 - JSON
         channel: Channel | None = self.gate.channel
         if channel is not None:
             channel.send(words)

@@ -13,6 +13,12 @@ _LARGEST_STATUS: Final = 255
 _LARGEST_SIGNAL: Final = 64
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     "heartbeat": {},
+    "share": {"directories": (list,), "nonce": (str,), "host": (str,)},
+    "shared": {},
+    "unshared": {"code": (str,), "reason": (str,)},
+    "look": {},
+    "seen": {"nonce": (str,)},
+    "moved": {"bytes": (int,)},
     "start": {"step": (int,), "part": (int,), "words": (list,)},
     "stop": {"part": (int,)},
     "over": {"step": (int,)},
@@ -46,7 +52,7 @@ def _is_known(words: dict[str, Any]) -> bool:
     if fields is None or not all(name in words and isinstance(words[name], of) for name, of in fields.items()):
         return False
     return (
-        all(isinstance(word, str) for word in words.get("words", ()))
+        all(isinstance(word, str) for name in ("words", "directories") for word in words.get(name, ()))
         and 0 <= (words.get("exit_status") or 0) <= _LARGEST_STATUS
         and 0 <= (words.get("signal") or 0) <= _LARGEST_SIGNAL
     )

@@ -13,7 +13,8 @@ SOCKET = "IOTIDE_REMOTE_START"
 """Environment variable with the path of the runner's socket."""
 ENDED = 0
 REFUSED = 1
-"""First byte of the answer; then the exit status, or the reason as text."""
+HERE = 2
+"""First byte of the answer; then the exit status, the reason as text, or a command for this node itself."""
 _FAILED = 255
 """As ssh: the remote part was not started, or its end is unknown."""
 
@@ -37,6 +38,12 @@ def main(words: list[str]) -> int:
         return _fail(f"the runner of this node does not answer: {error}")
     if answer[0] == REFUSED:
         return _fail(answer[1:].decode(errors="replace"))
+    if answer[0] == HERE:
+        argv = answer[1:].decode(errors="surrogateescape").split("\0")
+        try:
+            os.execv(argv[0], argv)  # noqa: S606 - an argument list, and no shell is meant
+        except OSError as error:
+            return _fail(f"{argv[0]} cannot be started: {error}")
     return answer[1]
 
 

@@ -1,7 +1,7 @@
 """One step of a gang on a member: from the end of its own preparation to the head's word that the step ended."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from iotide_agent.mpi.member import Member
 from iotide_agent.runner.load import Load
@@ -24,8 +24,8 @@ class MemberStep(NamedTuple):
     patience_seconds: float
 
 
-def run_member_step(loop: Loop, member: Member, step: MemberStep, check: Callable[[], None]) -> list[dict[str, Any]]:
-    """Start what the head asks for until it ends the step; return the records of all parts.
+def run_member_step(loop: Loop, member: Member, step: MemberStep, check: Callable[[], None]) -> None:
+    """Start what the head asks for until it ends the step; the caller closes the loads in `member.ended`.
 
     Raise RunEndedError, with all processes ended, from `check` or for a lost head.
     """
@@ -36,4 +36,3 @@ def run_member_step(loop: Loop, member: Member, step: MemberStep, check: Callabl
             loop.turn(step.until)
     finally:
         member.end_step(step.patience_seconds)
-    return [load.close() for load in member.ended]

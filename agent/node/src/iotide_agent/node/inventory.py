@@ -11,6 +11,7 @@ from typing import Final
 
 from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.load_user import LoadUser, find_load_user
+from iotide_agent.node.mpi_facts import mpi_facts
 from iotide_agent.node.own_files import why_exchangeable
 from iotide_agent.node.receiving import data_address
 from iotide_agent.node.scratch_sets import read_scratch_sets
@@ -42,6 +43,7 @@ class Inventory:
         exchangeable: By approved directory, why runs there are declined: other users could exchange it, or the user
             of the loads cannot use it.
         scratch_sets: None if unknown. The mount points of those in use are approved.
+        mpi: Of the launcher. Sent with the facts, but only runs of one program over several nodes depend on it.
     """
 
     facts: Facts
@@ -54,6 +56,7 @@ class Inventory:
     exchangeable: Mapping[str, str] = field(default_factory=dict)
     load_user: LoadUser = field(default_factory=lambda: LoadUser((), ""))
     scratch_sets: tuple[ScratchSet, ...] | None = ()
+    mpi: Facts = field(default_factory=dict)
 
     def real(self, path: str) -> str:
         """Resolve an approved directory's symbolic links in a path below it."""
@@ -64,7 +67,8 @@ class Inventory:
 
     @property
     def announced_facts(self) -> Facts:
-        return self.facts if self.data_address is None else {**self.facts, DATA_ADDRESS: self.data_address}
+        address: Facts = {} if self.data_address is None else {DATA_ADDRESS: self.data_address}
+        return {**self.facts, **address, **self.mpi}
 
     def facts_at(self, directory: str, mount_point: str) -> Facts:
         """Return the facts of the nearest approved directory or mount above; empty for a mount made later.
@@ -109,6 +113,7 @@ def take_inventory(
             )
         },
         data_address=data_address(config),
+        mpi=mpi_facts(config.mpi, reader, user.ids),
         budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},
         resolved=resolved,
         exchangeable={resolved[it]: why for it, why in why_exchangeable(tuple(resolved), reader, user.ids).items()},

@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from iotide_agent.core.protocol import Stage, first_stage
 from iotide_agent.core.spool import OrderFiles
+from iotide_agent.mpi.addresses import MemberAddress, write_members
 from iotide_agent.orders.parsing import Verdict
-from iotide_agent.orders.plan import Plan
+from iotide_agent.orders.plan import Plan, read_endpoint
 from iotide_agent.orders.progress import RunWatch
 from iotide_agent.orders.results import keep_artefacts
 from iotide_agent.orders.runner_process import RunnerProcess
@@ -18,6 +19,7 @@ from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, exit_record, read_phase, write_exit
+from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import ArtefactFact, Order, OrderRole
@@ -48,15 +50,36 @@ class ActiveRun:
     def observes(self) -> bool:
         return self.order.role is OrderRole.OBSERVE
 
-    @property
-    def receives(self) -> bool:
-        return self.order.step_role is StepRole.RECEIVER
+    def endpoint(self) -> Endpoint | None:
+        """Return where a receiver or a member is ready, None for any other node."""
+        if self.order.step_role is StepRole.RECEIVER:
+            return read_endpoint(self.files)
+        # Only the head may know a member's token, so no file of the loads has it.
+        phase = self.phase() if self.order.step_role is StepRole.MEMBER else {}
+        if "token" not in phase:
+            return None
+        return Endpoint(address=phase["address"], ports=tuple(phase["ports"]), token=phase["token"])
 
     def ended(self) -> dict[str, Any] | None:
         return read_json(self.files.exit) or self.last_word
 
     def phase(self) -> dict[str, Any]:
         return read_phase(self.files.directory)
+
+
+class MembersMissingError(Exception):
+    """Start signal for a head without the endpoints of all its members."""
+
+
+def give_members(run: ActiveRun, members: tuple[NamedEndpoint, ...]) -> None:
+    """Write the members' endpoints for the runner of the head; raise MembersMissingError, or OSError."""
+    given = {member.node: member.endpoint for member in members}
+    wanted = [node.name for node in run.order.gang[1:]]
+    if missing := [name for name in wanted if name not in given]:
+        raise MembersMissingError(f"the start signal has no endpoint of {', '.join(missing)}; submit the run again")
+    found = ((name, given[name]) for name in wanted)
+    addresses = [MemberAddress(name, it.address, it.ports[0], it.token) for name, it in found]
+    write_members(run.files.directory, addresses)
 
 
 @dataclass(frozen=True, slots=True)

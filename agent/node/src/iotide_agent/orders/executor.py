@@ -5,6 +5,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -16,10 +17,12 @@ from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.host import set_aside_room
 from iotide_agent.node.inventory import Inventory, load_environment, renewed
 from iotide_agent.orders.budget import BudgetUnknownError, Ledger, written_bytes
+from iotide_agent.orders.declined import DeclinedError
+from iotide_agent.orders.gangs import environment_of_gang, gang_card, layout_of
 from iotide_agent.orders.parsing import Verdict
 from iotide_agent.orders.plan import Plan, Work, make_plan
 from iotide_agent.orders.runner_process import RunnerProcess, adopted_runner, start_runner
-from iotide_agent.runner import RUNNER, processes
+from iotide_agent.runner import GANG, RUNNER, processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import closing, read_json
@@ -33,7 +36,7 @@ from iotide_agent.workloads.scratch import FENCE, ORDER, REMOUNTS
 from iotide_wire.base import problem_in
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
 from iotide_wire.facts import Facts
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import GANG_ROLES, StepRole
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
 from iotide_wire.units import MIB
@@ -48,14 +51,6 @@ GATHERING_SECONDS: Final = 180.0
 _MOST_SHOWN: Final = 200
 """Maximum characters of a refused value, so that the reason after it is kept whole."""
 _logger = logging.getLogger(__name__)
-
-
-class DeclinedError(Exception):
-    def __init__(
-        self, code: str, reason: str, outcome: Outcome = Outcome.DECLINED, not_before: datetime | None = None
-    ) -> None:
-        super().__init__(reason)
-        self.verdict = Verdict(outcome, code, reason, not_before=not_before)
 
 
 class Executor:
@@ -96,7 +91,7 @@ class Executor:
             self._reserve(card)
             directory = self._spool.files(order.order_id).directory
             write_card(directory, card)
-            return start_runner(directory, (str(lock),), (lock,))
+            return start_runner(directory, (*([GANG] if card.gang else []), str(lock)), (lock,))
         except OSError as error:
             self._ledger.settle(order.order_id, 0)
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
@@ -125,7 +120,10 @@ class Executor:
             _logger.exception("written_not_noted order_id=%d", order_id)
 
     def _reserve(self, card: Card) -> None:
-        needed = {self.inventory.real(target.path): target.bytes_needed for target in card.targets if target.writes}
+        # Each node of a gang writes its share.
+        share = len(card.gang.nodes) if card.gang and card.gang.is_head else 1
+        writing = [target for target in card.targets if target.writes or target.shared]
+        needed = {self.inventory.real(target.path): target.bytes_needed // share for target in writing}
         try:
             spent = self._ledger.reserve(card.order_id, needed)
         except BudgetUnknownError as error:
@@ -155,7 +153,8 @@ class Executor:
             found = workload(order.workload, self._config.workloads)
             reserves = {target.target_id: target.reserve_bytes for target in order.targets}
             options = found.options_type.model_validate(order.options)
-            return Work(found, options, order.cache, reserves, order.step_role, self._own_facts(order))
+            work = Work(found, options, order.cache, reserves, order.step_role, self._own_facts(order))
+            return replace(work, layout=layout_of(order, work))
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
@@ -252,9 +251,9 @@ class Executor:
             again_at = datetime.now(UTC) + timedelta(seconds=ROOM_RETRY_SECONDS)
             raise DeclinedError("state_disk_full", problem, not_before=again_at)
 
-    def _target_card(self, target: OrderTarget, work: Work, target_count: int) -> TargetCard:
+    def _target_card(self, target: OrderTarget, work: Work, order: Order) -> TargetCard:
         self._check_identity(target)
-        given = {TARGET_RESERVE: target.reserve_bytes, TARGET_COUNT: target_count}
+        given = {TARGET_RESERVE: target.reserve_bytes, TARGET_COUNT: len(order.targets)}
         space = self.inventory.space_at(target.path)
         values = self.inventory.facts | space | given | work.options.model_dump(mode="json")
         try:
@@ -262,6 +261,9 @@ class Executor:
             files_needed = int(evaluate(work.workload.files_needed, values))
         except ExpressionError as error:
             raise DeclinedError("plan_fault", f"space needed: {error}", Outcome.FAILED) from error
+        is_member = order.step_role is StepRole.MEMBER
+        # Announced for the tasks of one node; the files of all nodes are on the head's target.
+        nodes = len(order.gang) if order.step_role is StepRole.HEAD else 1
         remount_command = self._config.remount_command_at(target.path)
         if work.cache is CachePolicy.REMOUNT and work.workload.writes and not remount_command:
             reason = (
@@ -275,12 +277,13 @@ class Executor:
             target.fstype,
             target.source,
             target.reserve_bytes,
-            bytes_needed,
-            work.workload.writes,
+            bytes_needed * nodes,
+            work.workload.writes and not is_member,
             remount_command,
             target.mount_point,
             target.root,
-            files_needed,
+            files_needed * nodes,
+            shared=is_member,
         )
 
     def _check_identity(self, target: OrderTarget) -> None:
@@ -315,22 +318,28 @@ class Executor:
 
     def _card(self, order: Order, work: Work) -> Card:
         receives = order.step_role is StepRole.RECEIVER
+        gang = (
+            gang_card(order, work, self._config, self.inventory.data_address) if order.step_role in GANG_ROLES else None
+        )
+        # Two nodes of one run may share a target, so the order is part of the name. A gang has one directory.
+        directory_order_id = gang.order_id if gang else order.order_id
         return self._idle_card(order.order_id, order.fence)._replace(
-            # Two nodes of one run may share a target, so the order is part of the name.
-            directory_name=f"iotide-run-{order.run_id}-{order.attempt}-{order.order_id}",
-            targets=tuple(self._target_card(target, work, len(order.targets)) for target in order.targets),
+            directory_name=f"iotide-run-{order.run_id}-{order.attempt}-{directory_order_id}",
+            targets=tuple(self._target_card(target, work, order) for target in order.targets),
             approved=self._approved(),
-            environment=load_environment(),
+            environment=environment_of_gang(order, self._config, gang) if gang else load_environment(),
             drop_caches=self._config.cache_drop == "auto",
             drop_command=self._config.cache_drop_command,
             time_limit_seconds=order.time_limit_seconds,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
             others_wait_seconds=order.quiet_wait_seconds + GATHERING_SECONDS,
-            listen_address=self._listen_address() if receives else "",
+            listen_address=self._listen_address() if receives else gang.address if gang else "",
             sockets=work.workload.sockets(work.options) if receives else 0,
             memory_limit_bytes=read_memory().total_bytes,
             # A maker asks the root helper, which answers the agent's user, or mounts by a command of agent.toml.
             run_as=() if order.step_role is StepRole.MAKER else self.inventory.load_user.ids,
+            attempt=f"{order.run_id}-{order.fence}" if gang else "",
+            gang=gang,
         )
 
     def _own_facts(self, order: Order) -> Facts:

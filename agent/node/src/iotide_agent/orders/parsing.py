@@ -19,7 +19,7 @@ from iotide_agent.runner.card import output_name
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
 from iotide_agent.workloads.quality import rejected
 from iotide_agent.workloads.releases import judge_release, unread_remedy
-from iotide_wire.measured import Answer, Flag, FlagCode, NotJudged, SampleMessage
+from iotide_wire.measured import Answer, Flag, FlagCode, NotJudged, SampleMessage, StepRole
 from iotide_wire.messages import Outcome
 
 _CUT_SHORT = frozenset({Outcome.FAILED, Outcome.CANCELLED})
@@ -81,7 +81,7 @@ class RunReader:
         steps = chain.from_iterable(self.plan.groups if self.plan else ())
         return [
             StepOutcome(
-                step=step,
+                step=replace(step, argv=tuple(record["argv"])) if "argv" in record else step,
                 stdout=raw.stream(f"{output_name(ordinal, step.name)}.stdout"),
                 stderr=raw.stream(f"{output_name(ordinal, step.name)}.stderr"),
                 truncated=record["stdout_left_out_bytes"] + record["stderr_left_out_bytes"] > 0,
@@ -95,13 +95,19 @@ class RunReader:
                 max_rss_bytes=record["max_rss_bytes"],
                 before_done=Before(record["before_done"]),
                 cached_because=why_cached(self.workload.tool or self.workload.name, record),
+                launcher_hung=record.get("launcher_hung", False),
             )
             for ordinal, (step, record) in enumerate(zip(steps, self.ended["steps"], strict=False))
         ]
 
     def verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
-        """Return the outcome with all trustworthy numbers, also for a failed run."""
+        """Return the outcome with all trustworthy numbers, also for a failed run.
+
+        A member of a gang has none: its head reads the output of the program.
+        """
         outcome, code, reason = Outcome(self.ended["outcome"]), self.ended["code"], self.ended["reason"]
+        if self.plan is not None and any(place.step_role is StepRole.MEMBER for place in self.plan.places):
+            return Verdict(outcome, code, reason, flags=tuple(self._wrong_mounts()), of_steps=((),) * len(outcomes))
         failures = [self._failure(done) for done in outcomes]
         is_killed = False
         failed = [(done, failure) for done, failure in zip(outcomes, failures, strict=True) if failure is not None]
@@ -149,8 +155,10 @@ class RunReader:
         return found[1] if found else self.tool_version
 
     def _failure(self, done: StepOutcome) -> str | None:
+        # Its output is whole, and only the launcher was killed.
+        judged = replace(done, exit_status=0, signal=None) if done.launcher_hung else done
         try:
-            return self.workload.failure(done)
+            return self.workload.failure(judged)
         except Exception as error:
             _logger.exception("failure_failed workload=%s", self.workload.name)
             return f"{self.workload.name} could not check its outcome: {error!r}"

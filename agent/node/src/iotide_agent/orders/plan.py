@@ -15,7 +15,8 @@ from iotide_agent.probes.mounts import lasting_options
 from iotide_agent.runner.card import Go, StepCard
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.mounts import effective_options
-from iotide_agent.workloads.base import Before, Group, Options, Place, Step, Workload
+from iotide_agent.workloads.base import Before, Group, Options, Place, PlanRefusedError, Step, Workload
+from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_wire.endpoint import DATA_ADDRESS, Endpoint
 from iotide_wire.facts import Facts
 from iotide_wire.measured import StepRole
@@ -31,6 +32,13 @@ class Plan:
 
     def place_of(self, step: Step) -> Place:
         return next(place for place in self.places if place.target_id == step.target_id)
+
+    def own_part(self, step: Step) -> Step:
+        """Return the step with the bytes that this node moves, of one program over several nodes its share."""
+        layout = next((place.layout for place in self.places if place.target_id == step.target_id), None)
+        if layout is None or step.bytes_moved is None:
+            return step
+        return replace(step, bytes_moved=step.bytes_moved // len(layout.nodes))
 
     def group_at(self, ordinal: int) -> Group:
         begin = 0
@@ -60,6 +68,7 @@ class Work:
     Attributes:
         reserves: bytes to keep free by target id.
         own_facts: of the order itself; only a maker gets them.
+        layout: of one program over several nodes.
     """
 
     workload: Workload[Any]
@@ -68,6 +77,7 @@ class Work:
     reserves: Mapping[int, int]
     step_role: StepRole = StepRole.CLIENT
     own_facts: Facts = field(default_factory=dict)
+    layout: RankLayout | None = None
 
 
 def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> Plan:
@@ -78,6 +88,10 @@ def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory
         write_endpoint(files, Endpoint(address=phase["address"], ports=tuple(phase["ports"]), token=token))
     groups = work.workload.plan(work.options, places)
     plan = Plan(places, tuple(tuple(_under(work, step) for step in group) for group in groups))
+    if work.layout is not None and any(len(group) != 1 for group in plan.groups):
+        raise PlanRefusedError(
+            f"{work.workload.name} has steps in parallel, which one program over several nodes cannot"
+        )
     for place in places:
         place.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_input_files(plan.groups, files.scratch)
@@ -95,6 +109,9 @@ def _places(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: 
         )
         for made in made_places
     ]
+    if work.layout is not None:
+        role, layout, mpi = work.step_role, work.layout, inventory.mpi
+        return tuple(replace(place, step_role=role, layout=layout, facts={**place.facts, **mpi}) for place in found)
     if work.step_role is StepRole.CLIENT:
         return tuple(found)
     own: Facts = {DATA_ADDRESS: phase["address"]} if work.step_role is StepRole.RECEIVER else work.own_facts
@@ -173,6 +190,8 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
 
 def _under(work: Work, step: Step) -> Step:
     """Apply the campaign's cache policy. A step that only reads need not use the remounted target."""
+    if work.layout is not None:
+        step = replace(step, role=work.step_role)
     if step.before is not Before.DROP or (work.cache is CachePolicy.REMOUNT and not work.workload.writes):
         return step
     return replace(step, before=_INSTEAD_OF_DROP[work.cache])
@@ -189,4 +208,6 @@ def _step_card(step: Step) -> StepCard:
         step.complained_stall_seconds,
         step.socket,
         tuple(str(file) for file in step.direct_files),
+        step.end_mark,
+        None if step.end_file is None else str(step.end_file),
     )

@@ -130,8 +130,8 @@ class RunWatch:
 
     def _judge(self, row: dict[str, Any], plan: Plan, workload: Workload[Any] | None) -> None:
         group_begins = row["step"]
-        steps = list(chain.from_iterable(plan.groups))
-        running = plan.group_at(group_begins)
+        steps = list(map(plan.own_part, chain.from_iterable(plan.groups)))
+        running = tuple(map(plan.own_part, plan.group_at(group_begins)))
         counters = Counters(row["step_written_bytes"], row["step_read_bytes"], row["step_seconds"])
         weights = [_weight(step, steps) for step in steps]
         done = sum(weights[:group_begins])

@@ -178,7 +178,9 @@ class Collector:
             return Judgement([], [], None, "")
         before, unsampled = answers(judge_before(self.before, order.quiet))
         try:
-            judged = judge_run(self.witness, plan, outcomes, verdict.of_steps, order.quiet)
+            # The counters of a node see only its own share.
+            own = [replace(done, step=plan.own_part(done.step)) for done in outcomes]
+            judged = judge_run(self.witness, plan, own, verdict.of_steps, order.quiet)
         except Exception:
             # An internal error in a check must not lose the numbers.
             _logger.exception("judging_failed workload=%s", self.reader.workload.name)

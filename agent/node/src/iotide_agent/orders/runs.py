@@ -20,12 +20,21 @@ from iotide_agent.core.protocol import (
     first_stage,
 )
 from iotide_agent.core.spool import Spool
-from iotide_agent.orders.active_run import ActiveRun, HeldOrder, give_up, keep_before, stage_of
+from iotide_agent.orders.active_run import (
+    ActiveRun,
+    HeldOrder,
+    MembersMissingError,
+    give_members,
+    give_up,
+    keep_before,
+    stage_of,
+)
 from iotide_agent.orders.collecting import Collecting
-from iotide_agent.orders.executor import DeclinedError, Executor
+from iotide_agent.orders.declined import DeclinedError
+from iotide_agent.orders.executor import Executor
 from iotide_agent.orders.orphaned import Leftovers, log_removed, shown
 from iotide_agent.orders.parsing import Verdict
-from iotide_agent.orders.plan import read_endpoint, read_plan, write_endpoint
+from iotide_agent.orders.plan import read_plan, write_endpoint
 from iotide_agent.orders.progress import RunWatch, read_started_at
 from iotide_agent.orders.results import RESULT_REFUSED, refusal
 from iotide_agent.orders.runner_process import RunnerProcess
@@ -36,7 +45,7 @@ from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.record import read_phase, unkilled
 from iotide_agent.workloads.base import Workload
-from iotide_wire.endpoint import Endpoint
+from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import CurvePiece, Order, OrderHeartbeat, OrderRole, Outcome
@@ -134,15 +143,28 @@ class Runs:
                 run.was_started = True
                 self._emit(LoadStarted(run.order.order_id))
 
-    def release(self, order_id: int, at_boottime_seconds: float | None, endpoint: Endpoint | None = None) -> None:
-        """Send the start signal for a prepared load; a sender also gets its receiver's endpoint."""
+    def release(
+        self,
+        order_id: int,
+        at_boottime_seconds: float | None,
+        endpoint: Endpoint | None = None,
+        members: tuple[NamedEndpoint, ...] = (),
+    ) -> None:
+        """Send the start signal for a prepared load.
+
+        A sender also gets its receiver's endpoint, a head those of its members.
+        """
         run = self._active[order_id]
         if run.plan is None:
             return
         try:
+            if run.order.step_role is StepRole.HEAD:
+                give_members(run, members)
             if run.order.step_role is StepRole.SENDER and endpoint is not None:
                 write_endpoint(run.files, endpoint)
             self._executor.release(order_id, run.plan, at_boottime_seconds)
+        except MembersMissingError as error:
+            self.cancel(order_id, Verdict(Outcome.FAILED, "members_missing", str(error)))
         except OSError as error:
             reason = f"the start signal cannot be written: {error}"
             self.cancel(order_id, Verdict(Outcome.FAILED, "agent_fault", reason))
@@ -340,7 +362,7 @@ class Runs:
             phase=(run.watch.phase if stage is Stage.RUNNING or run.held_since is not None else "") or stage.value,
             started_at=started_at,
             curves=tuple(curves),
-            endpoint=read_endpoint(run.files) if stage is Stage.READY and run.receives else None,
+            endpoint=run.endpoint() if stage is Stage.READY else None,
             go_heard=reported.go_heard,
         )
 

@@ -6,4 +6,6 @@ Agent and runner exchange files in the order's directory and wake each other wit
 from pathlib import Path
 from typing import Final
 
+GANG: Final = "--gang"
+"""Argument of a runner whose card has a part in a gang."""
 RUNNER: Final = Path(__file__).with_name("__main__.py")

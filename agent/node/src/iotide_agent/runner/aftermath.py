@@ -65,7 +65,13 @@ def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
         made_on = [target.target_id for target in card.targets]
     else:
         made_on = [place["target_id"] for place in phase.get("places", [])]
-    settled = Settled([], Places(card).possible()) if ending.code == "stuck" else _remove(card, made_on, locks)
+    places = Places(card, made_on)
+    others_may_write = card.gang is not None and "intent" in phase
+    settled = (
+        Settled([], Places(card).possible())
+        if ending.code == "stuck"
+        else _remove(card, places, locks, others_may_write=others_may_write)
+    )
     record = exit_record(phase, ending, settled, Measured(phase.get("steps", [])))
 
     def write() -> bool:
@@ -118,10 +124,10 @@ def _of_attempt(card: Card) -> list[processes.Stat]:
     return processes.with_variable(f"{ATTEMPT}={card.attempt}", {os.getuid(), *card.run_as[:1]})
 
 
-def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:
-    places = Places(card, made)
+def _remove(card: Card, places: Places, locks: tuple[int, ...], *, others_may_write: bool) -> Settled:
+    limits = HandLimits(_REMOVE_SECONDS, 3 * card.patience_seconds)
     try:
-        return places.settle(Hands(Loop(), locks), HandLimits(_REMOVE_SECONDS, 3 * card.patience_seconds))
+        return places.settle(Hands(Loop(), locks), limits, others_may_write=others_may_write)
     except (HandHungError, HandFailedError) as error:
         with suppress(OSError):  # if the disk with the log is full
             sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")

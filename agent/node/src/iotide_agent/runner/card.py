@@ -22,6 +22,7 @@ class TargetCard(NamedTuple):
         remount_command: Unmounts and mounts the target; empty if that is not allowed.
         mount_point, root: Mount point of the file system and the mounted directory of it; None if unknown.
         files_needed: Maximum number of files and directories created; 0 for few.
+        shared: The head of a gang makes, marks and removes the run's directory there. This node only uses it.
     """
 
     target_id: int
@@ -35,6 +36,34 @@ class TargetCard(NamedTuple):
     mount_point: str | None = None
     root: str | None = None
     files_needed: int = 0
+    shared: bool = False
+
+
+class GangCard(NamedTuple):
+    """Node's part in one program over several nodes.
+
+    Attributes:
+        order_id: Order of the head, whose mark the run's directories have.
+        nodes: Name and address of each node in the order of the ranks, the head first.
+        address: This node's own.
+        kind, launcher, interface, ports: How a head starts its launcher; `ports` are the first and last.
+        programs: Remote parts that a member starts.
+        tasks_per_node: None for a program that starts its parts on the other nodes itself, through RSH.
+    """
+
+    order_id: int
+    nodes: tuple[tuple[str, str], ...]
+    address: str
+    kind: str
+    launcher: tuple[str, ...]
+    interface: str
+    ports: tuple[int, int]
+    programs: tuple[str, ...]
+    tasks_per_node: int | None
+
+    @property
+    def is_head(self) -> bool:
+        return self.address == self.nodes[0][1]
 
 
 class Card(NamedTuple):
@@ -58,6 +87,7 @@ class Card(NamedTuple):
         run_as: User, group and all groups for targets and loads; empty for the agent's user.
         attempt: For one program over several nodes: `ID-FENCE`, the same on all of them, in the environment of loads.
         memory_limit_bytes: Memory limit of each process of a load, from the node's memory; 0 in cards of older agents.
+        gang: None unless one program runs over several nodes.
     """
 
     order_id: int
@@ -80,6 +110,7 @@ class Card(NamedTuple):
     memory_limit_bytes: int = 0
     run_as: tuple[int, ...] = ()
     attempt: str = ""
+    gang: GangCard | None = None
 
 
 class StepCard(NamedTuple):
@@ -87,7 +118,7 @@ class StepCard(NamedTuple):
 
     The runner ends a step without data and output for `stall_seconds`, or for `complained_stall_seconds` after output
     on stderr. `socket` is the index of the socket for its standard input. `direct_files` are files, or directories of
-    files, that it opens with O_DIRECT.
+    files, that it opens with O_DIRECT. Output with `end_mark`, on stdout or in `end_file`, is whole.
     """
 
     name: str
@@ -99,6 +130,8 @@ class StepCard(NamedTuple):
     complained_stall_seconds: float | None = None
     socket: int | None = None
     direct_files: tuple[str, ...] = ()
+    end_mark: str = ""
+    end_file: str | None = None
 
 
 class Go(NamedTuple):
@@ -114,13 +147,16 @@ def output_name(ordinal: int, name: str) -> str:
 
 
 def write_card(directory: Path, card: Card) -> None:
-    targets = [target._asdict() for target in card.targets]
-    replace_file(directory / "card.json", json.dumps(card._asdict() | {"targets": targets}), durable=True)
+    parts = {"targets": [target._asdict() for target in card.targets], "gang": card.gang and card.gang._asdict()}
+    replace_file(directory / "card.json", json.dumps(card._asdict() | parts), durable=True)
 
 
 def read_card(directory: Path) -> Card:
     values = _with_tuples(json.loads((directory / "card.json").read_bytes()))
     values["targets"] = tuple(TargetCard(**_with_tuples(target)) for target in values["targets"])
+    if gang := values.get("gang"):
+        nodes = tuple((name, address) for name, address in gang["nodes"])
+        values["gang"] = GangCard(**_with_tuples(gang) | {"nodes": nodes})
     return Card(**values)
 
 

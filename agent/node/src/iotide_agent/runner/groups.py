@@ -68,6 +68,11 @@ class Groups:
         finally:
             self._end(grace_seconds)
 
+    @property
+    def idle_seconds(self) -> float:
+        """Return the time in which the group moved no byte and printed nothing."""
+        return self.sampler.idle_seconds
+
     def finish(self) -> None:
         self._loop.every(None)
         self.sampler.finish()
@@ -87,7 +92,7 @@ class Groups:
                 raise RunEndedError("failed", "tool_missing", load.start_failure)
             if load.ended and not load.succeeded():
                 raise RunEndedError("failed", "step_failed", f"step {load.step.name} failed")
-            stall_seconds, idle_seconds = load.stall_seconds, self.sampler.idle_seconds
+            stall_seconds, idle_seconds = load.stall_seconds, self.idle_seconds
             if stall_seconds is not None and idle_seconds >= stall_seconds and not load.ended:
                 reason = f"step {load.step.name} transferred and printed nothing for {idle_seconds:.0f} s"
                 raise RunEndedError("failed", "stalled", f"{reason}; its limit is {stall_seconds:g} s")

@@ -19,6 +19,7 @@ from iotide_agent.runner.direct_use import Cached, cached, evict
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.gang_part import MakePart
 from iotide_agent.runner.groups import Groups, seconds_left
 from iotide_agent.runner.hand import TARGET_ERRORS, Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.headroom import is_full
@@ -54,7 +55,7 @@ FORKING_SECONDS: Final = 0.03
 class Runner:
     """Single-threaded, so that forking is safe and no change is missed between two checks."""
 
-    def __init__(self, directory: Path, locks: tuple[int, ...]) -> None:
+    def __init__(self, directory: Path, locks: tuple[int, ...], make_part: MakePart | None = None) -> None:
         self._directory = directory
         self._card = read_card(directory)
         self._loop = Loop()
@@ -69,6 +70,8 @@ class Runner:
         self._observer: Observer | None = None
         self._places = Places(self._card)
         self._sockets = Sockets()
+        gang = self._card.gang
+        self._gang = make_part(self._card, gang, directory, self._loop) if gang and make_part else None
         self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
@@ -82,6 +85,8 @@ class Runner:
         self._note(boot_id=processes.boot_id(), pid=os.getpid(), start_ticks=own.start_ticks if own else 0)
         ending = self._ending()
         with suppress(OSError):
+            if self._gang:
+                self._gang.close()
             if self._groups:
                 self._groups.finish()
             if self._observer:
@@ -91,6 +96,10 @@ class Runner:
         # A stuck load may continue to write when its target recovers.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
         record = exit_record(self._phase, ending, settled, self._measured())
+        if self._gang:
+            record["gang"] = self._gang.record()
+            with suppress(OSError):  # if the disk with the log is full
+                sys.stderr.write(f"gang {json.dumps(record['gang'])}\n")
         left = processes.descendants(os.getpid()) if ending.code == "stuck" else []
         await_room(lambda: self._write_rest(record, left))
         ring(Path(self._card.agent_bell))
@@ -145,10 +154,12 @@ class Runner:
     def _prepare(self) -> None:
         self._note(phase="preparing")
         limits = HandLimits(self._target_seconds, self._target_seconds)
+        if self._gang:
+            self._gang.check_programs(self._hands, limits, self._check)
         made = make_places(self._hands, self._places, limits, self._check)
         places = [place._asdict() | {"mount": place.mount._asdict()} for place in made]
-        ports = self._listen()
-        self._note(phase="ready", places=places, address=self._card.listen_address, ports=ports)
+        listening = {"ports": self._listen()} | (self._gang.listen() if self._gang else {})
+        self._note(phase="ready", places=places, address=self._card.listen_address, **listening)
 
     def _listen(self) -> list[int]:
         address = self._card.listen_address
@@ -184,12 +195,15 @@ class Runner:
         """Run the groups; the first one is prepared before the time at which all nodes start."""
         start_at = max(processes.boottime(), go.at_boottime_seconds or 0.0)
         self._ends_by = start_at + self._card.time_limit_seconds
-        # Durable and before any load: after a crash, "may have started" and "never started" must differ.
         try:
-            self._note(durable=True, phase="running", intent=True)
             for name in ("scratch", "out"):
                 (self._directory / name).mkdir(mode=0o700, exist_ok=True)
             hand_over(self._directory, ("scratch", "endpoint.json"), self._card.run_as)
+            if self._gang:
+                limits = HandLimits(self._target_seconds, self._target_seconds)
+                self._gang.meet(self._places.of_run(), self._hands, limits, self._check)
+            # Durable and before any load: after a crash, "may have started" and "never started" must differ.
+            self._note(durable=True, phase="running", intent=True)
         except OSError as error:
             reason = f"{self._directory} on the agent's disk cannot be written: {error.strerror}; free some space there"
             raise RunEndedError("declined", "state_disk_full", reason) from error
@@ -211,6 +225,7 @@ class Runner:
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         environment |= {ATTEMPT: card.attempt} if card.attempt else {}
+        environment |= self._gang.environment() if self._gang else {}
         surroundings = Surroundings(
             scratch,
             output,
@@ -223,7 +238,8 @@ class Runner:
             card.run_as,
         )
         make_sampler = partial(Sampler, self._directory / "curve.jsonl", self._places.mounts())
-        return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
+        make = self._gang.make_groups if self._gang else Groups
+        return make(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
 
     def _before(self, group: Sequence[StepCard]) -> list[str]:
         done = [self._do_before(step, partial(self._prepare_caches, step)) for step in group]
@@ -237,7 +253,7 @@ class Runner:
             self._places.verify()
             done = prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
             with acting_as(self._card.run_as):
-                if all(target.writes for target in self._card.targets):
+                if all(target.writes or target.shared for target in self._card.targets):
                     evict(step.direct_files)
                 return done, cached(step.direct_files)
 
@@ -290,7 +306,8 @@ class Runner:
 
     def _settle(self) -> Settled:
         try:
-            return self._places.settle(self._hands, HandLimits(REMOVE_SECONDS, self._target_seconds))
+            limits, may_write = HandLimits(REMOVE_SECONDS, self._target_seconds), self._gang and "intent" in self._phase
+            return self._places.settle(self._hands, limits, others_may_write=bool(may_write))
         except (HandHungError, HandFailedError) as error:
             with suppress(OSError):  # if the disk with the log is full
                 sys.stderr.write(f"settle_failed error={error}\n")
@@ -307,6 +324,8 @@ class Runner:
         if self._ends_by is not None and processes.boottime() >= self._ends_by:
             limit_seconds = self._card.time_limit_seconds
             raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s was reached")
+        if self._gang is not None:
+            self._gang.check()
         if self._mounts is not None and self._mounts.take_change():
             self._verify_places("the mounts changed", self._check, self._places.verify)
 
@@ -358,11 +377,11 @@ class Runner:
         self._bell.ring_self()
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], make_part: MakePart | None = None) -> int:
     """Arguments: ORDER_DIRECTORY, `--aftermath` if another runner died, descriptors of the node's lock.
 
     `--orphans` searches for orphaned directories. `--walls`, with a user's ids and paths, prints why other users could
-    redirect each path, or why the user cannot use it.
+    redirect each path, or why the user cannot use it. `make_part` is that of one program over several nodes.
     """
     if arguments[0] == "--walls":
         print_reasons([int(number) for number in arguments[1].split(",") if number], arguments[2:])
@@ -378,5 +397,5 @@ def main(arguments: list[str]) -> int:
     for descriptor in inherited:
         os.set_inheritable(descriptor, False)  # until a load is started
     own_lock = lock_order(directory)
-    Runner(directory, (own_lock, *inherited)).live()
+    Runner(directory, (own_lock, *inherited), make_part).live()
     return 0

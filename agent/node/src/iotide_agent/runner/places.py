@@ -4,8 +4,9 @@ import os
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
+from iotide_agent.runner import processes
 from iotide_agent.runner.caches import run_command
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.counters.source import TargetMount
@@ -20,6 +21,7 @@ from iotide_agent.runner.workspace import (
     MadePlace,
     TargetRefusedError,
     check_mount,
+    has_mark_of,
     has_marked,
     make_place,
     open_beneath,
@@ -29,6 +31,9 @@ from iotide_agent.runner.workspace import (
     verify,
 )
 
+CUT_OFF_SECONDS: Final = 10.0
+"""A member notices a lost head within half of this, and then kills its part."""
+_AGAIN_SECONDS: Final = 0.5
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -79,9 +84,11 @@ class Places:
         self._places = places
         for target, place in zip(self._card.targets, places, strict=True):
             self._made_on.add(target.target_id)
-            parent, _ = open_beneath(self._card.approved, target.path)
+            parent, path = open_beneath(self._card.approved, target.path)
             made = self._made_below(parent) if target.writes else os.fstat(parent)
-            self._held[target.target_id] = _HeldTarget(parent, place.mount, place.directory, made)
+            # A member holds the target's own directory: the head may make that of the run later.
+            directory = path if target.shared else place.directory
+            self._held[target.target_id] = _HeldTarget(parent, place.mount, directory, made)
             _require_same(check_mount(parent, target), place.mount)
 
     def _made_below(self, parent: int) -> os.stat_result:
@@ -89,6 +96,10 @@ class Places:
 
     def directories(self) -> list[str]:
         return [held.directory for held in self._held.values()]
+
+    def of_run(self) -> list[str]:
+        """Return the run's directory on each target."""
+        return [place.directory for place in self._places]
 
     def mounts(self) -> list[TargetMount]:
         return [
@@ -162,21 +173,37 @@ class Places:
         parent, path = open_beneath(self._card.approved, target.path)
         with closing(parent):
             mount = check_mount(parent, target)
-            if not has_marked(parent, path, self._card):
+            if not self._is_there(parent, path, target):
                 reason = f"{path} lost the run's files in the remount; choose another cache policy for this target"
                 raise TargetRefusedError("remount_failed", reason)
         return mount
+
+    def _is_there(self, parent: int, path: str, target: TargetCard) -> bool:
+        card = self._card
+        if not target.shared or card.gang is None:
+            return has_marked(parent, path, card)
+        try:
+            return has_mark_of(parent, card.directory_name, card.gang.order_id, card.fence)
+        except FileNotFoundError:
+            return False
 
     def hold_again(self, mounts: list[list[Any]]) -> None:
         remounted = zip(self._places, mounts, strict=True)
         self.hold([place._replace(mount=MountLine(*mount)) for place, mount in remounted])
 
-    def settle(self, hands: Hands, limits: HandLimits) -> Settled:
-        """Check that each target is still its mount, and remove the directories; raise like `Hands.do`."""
+    def settle(self, hands: Hands, limits: HandLimits, *, others_may_write: bool = False) -> Settled:
+        """Check that each target is still its mount, and remove the directories; raise like `Hands.do`.
+
+        Members of a gang that are cut off write until they notice it; then its head tries again.
+        """
         if self.hung:
             return Settled([], self.possible())
-        settled = hands.do(self._settle_all, limits, go_on)
-        return Settled(*settled)
+        settled = Settled(*hands.do(self._settle_all, limits, go_on))
+        until = processes.boottime() + (CUT_OFF_SECONDS if others_may_write else 0.0)
+        while settled.leftovers and processes.boottime() < until:
+            processes.sleep_until(processes.boottime() + _AGAIN_SECONDS)
+            settled = Settled(*hands.do(self._settle_all, limits, go_on))
+        return settled
 
     def possible(self) -> list[str]:
         return [self._path(target) for target in self._card.targets if target.writes]

@@ -149,6 +149,11 @@ class Sampler(Observer):
         self._step_began, self._step_began_at = self._tree.total(), processes.boottime()
         self._worked_at, self.idle_seconds = self._step_began_at, 0.0
 
+    @property
+    def moved_bytes(self) -> int:
+        """Return the bytes read, written and printed so far."""
+        return sum(self._moved)
+
     def look(self) -> None:
         """Read the counters of processes that are about to be reaped."""
         self._tree.total()

@@ -130,7 +130,8 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
 def make_place(card: Card, target: TargetCard) -> MadePlace:
     """Check mount and space of a target, create the run's marked directory on it and test O_DIRECT there.
 
-    For a run that only reads, nothing is created or tested. Raise TargetRefusedError.
+    For a run that only reads, and on a target that the head of a gang makes, nothing is created or tested. Raise
+    TargetRefusedError.
     """
     parent, path = open_beneath(card.approved, target.path)
     try:
@@ -138,7 +139,8 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
         total_bytes, free_bytes = _check_space(parent, target)
         _check_files(parent, target)
         if not target.writes:
-            return MadePlace(target.target_id, path, mount, total_bytes, free_bytes, direct_works=True)
+            directory = f"{path}/{card.directory_name}" if target.shared else path
+            return MadePlace(target.target_id, directory, mount, total_bytes, free_bytes, direct_works=True)
         _make_marked(parent, path, card, mount)
         directory = f"{path}/{card.directory_name}"
         with opened_below(card.directory_name, parent) as made:
@@ -234,6 +236,12 @@ def has_marked(parent: int, path: str, card: Card) -> bool:
         return read_marker(card.directory_name, parent) == _mark(card, path)
     except FileNotFoundError:
         return False
+
+
+def has_mark_of(parent: int, name: str, order_id: int, fence: int) -> bool:
+    """Check for a mark of that attempt, whatever its agent and path; raise FileNotFoundError without a directory."""
+    marker = read_marker(name, parent)
+    return marker is not None and marker.startswith(_of_order(order_id, fence, "") + b", ")
 
 
 def remove_marked(parent: int, card: Card) -> bool:

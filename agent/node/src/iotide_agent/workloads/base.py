@@ -135,6 +135,7 @@ class Step:
         threads: maximum number of busy threads; None if unknown.
         socket: index of the run's socket that becomes stdin, see `Workload.sockets`.
         direct_files: files, or directories of files, that it opens with O_DIRECT. The runner checks that it does.
+        end_mark: its output is whole once this text is in the last line of stdout, or at the end of `end_file`.
     """
 
     name: str
@@ -157,6 +158,8 @@ class Step:
     threads: int | None = None
     socket: int | None = None
     direct_files: tuple[Path, ...] = ()
+    end_mark: str = ""
+    end_file: Path | None = None
 
 
 Group = tuple[Step, ...]
@@ -173,6 +176,7 @@ class StepOutcome:
         user_seconds, system_seconds: with waited-for children (wait4).
         before_done: less than requested if the agent may not drop caches.
         cached_because: why it was seen to use the page cache although it has `direct_files`; empty otherwise.
+        launcher_hung: the launcher of one program over several nodes was killed after the whole output.
     """
 
     step: Step
@@ -189,6 +193,7 @@ class StepOutcome:
     max_rss_bytes: int
     before_done: Before
     cached_because: str = ""
+    launcher_hung: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +281,7 @@ class Settings(BoundedSettings, BaseModel):
 OptionsT = TypeVar("OptionsT", bound=Options)
 
 NO_NUMBER: Final = Number.of(0)
+_EACH_ITS_OWN: Final = Number.of(1)
 
 
 class Workload(ABC, Generic[OptionsT]):
@@ -295,6 +301,8 @@ class Workload(ABC, Generic[OptionsT]):
         writes: if false, it gets the target's own directory and makes nothing there.
         needs_python: runs also start programs of the agent.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
+        own_programs: see `WorkloadAnnouncement`. Where it is 0, `tasks_per_node` is a number.
+        starts_own_parts: one program over several nodes starts its parts there through RSH, without an MPI launcher.
         files_needed: maximum number of files and directories on one target; 0 for few.
     """
 
@@ -319,6 +327,8 @@ class Workload(ABC, Generic[OptionsT]):
     files_needed: ClassVar[Expression] = NO_NUMBER
     bytes_moved: ClassVar[Expression]
     run_seconds: ClassVar[Expression] = NO_NUMBER
+    own_programs: ClassVar[Expression] = _EACH_ITS_OWN
+    starts_own_parts: ClassVar[bool] = False
     options_type: type[OptionsT]
     settings_type: ClassVar[type[Settings]] = Settings
 
@@ -343,6 +353,10 @@ class Workload(ABC, Generic[OptionsT]):
     def sockets(self, options: OptionsT) -> int:
         """Return the number of UDP sockets that a RECEIVER needs before any command starts."""
         return 0
+
+    def tasks_per_node(self, options: OptionsT) -> int | None:
+        """Return the tasks on each node of one program over all nodes of a gang; None if each node starts its own."""
+        return None
 
     @abstractmethod
     def groups(self, options: OptionsT, place: Place) -> list[Group]:

@@ -1,5 +1,6 @@
 """Options of the IO500, bounded so that slow and fast targets end, and the ini file that it reads."""
 
+from pathlib import Path
 from typing import Final, Self
 
 from pydantic import Field, model_validator
@@ -97,6 +98,16 @@ NODE_FILES: Final[Expression] = Option.of("tasks") * (Option.of("easy_files") + 
 RUN_SECONDS: Final[Expression] = Option.of("stonewall_seconds") * STONEWALLS + SPARE_SECONDS
 
 
+def is_direct(options: Io500Options, place: Place) -> bool:
+    """Return true if the easy IOR phases bypass the page cache."""
+    return options.easy_direct and place.direct_works
+
+
+def result_directory(place: Place) -> Path:
+    """Return where the first rank writes its results; other ranks do not use it."""
+    return place.scratch / "io500"
+
+
 def ini_file(options: Io500Options, place: Place) -> str:
     """Return the file for a run in the place's directory; raise PlanRefusedError for a path that it would split.
 
@@ -106,12 +117,12 @@ def ini_file(options: Io500Options, place: Place) -> str:
         if any(character.isspace() or character in _SPLIT for character in str(path)):
             unusable = " ".join(sorted(_SPLIT))
             raise PlanRefusedError(f"the IO500 cannot use {path}: approve a directory without blanks and {unusable}")
-    easy_api = f"{options.easy_api} --posix.odirect" if options.easy_direct else options.easy_api
+    easy_api = f"{options.easy_api} --posix.odirect" if is_direct(options, place) else options.easy_api
     sections: dict[str, dict[str, str | int]] = {
         "global": {
             "datadir": str(place.directory / "data"),
             "timestamp-datadir": _SWITCH[False],
-            "resultdir": str(place.scratch / "io500"),
+            "resultdir": str(result_directory(place)),
             "timestamp-resultdir": _SWITCH[False],
             "api": "POSIX",
             "drop-caches": _SWITCH[False],

@@ -1,6 +1,7 @@
 """Reader of an IO500 result directory: the value of each phase, the score, and whether the run is valid."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -151,6 +152,24 @@ def read_result(step: str, text: str) -> Io500Result:
     )
 
 
+def read_cut_phases(step: str, text: str) -> tuple[Io500Phase, ...]:
+    """Return the phases that ended before the run was cut; raise OutputRefusedError for another text."""
+    whole, _, _ = text.rpartition("\n")
+    head, *parts = _sections(step, whole.split("\n"))
+    ended = [part for part in parts if "t_end" in part.pairs and part.name not in _SCORES]
+    return tuple(_phase(step, part, has_gibibytes=head.name == _HEAD) for part in ended)
+
+
+def check_planned(step: str, ini: str, config: str) -> None:
+    """Raise OutputRefusedError if config.ini, which has all values, has another one than the planned file."""
+    used = _values(config)
+    for key, value in _values(ini).items():
+        if used.get(key) != value:
+            section, name = key
+            problem = f"{name} = {value} was planned in [{section}], {CONFIG} has {used.get(key, 'none')}"
+            raise OutputRefusedError(step, problem, _last_line(config))
+
+
 def check_summary(step: str, result: Io500Result, text: str) -> None:
     """Raise OutputRefusedError if result_summary.txt has another value, time or validity of a phase."""
     rows = {row["name"]: row for row in (_SUMMARY_ROW.fullmatch(line) for line in text.splitlines()) if row}
@@ -188,13 +207,29 @@ def _parts(step: str, text: str) -> list[_Part]:
     last = ends[0] if ends else len(lines)
     if behind := [line for line in lines[last + 1 :] if line.strip()]:
         raise OutputRefusedError(step, "result.txt continues after its end", behind[0])
+    return _sections(step, lines[:last])
+
+
+def _sections(step: str, lines: Sequence[str]) -> list[_Part]:
     parts = [_Part("", "")]
-    for line in lines[:last]:
+    for line in lines:
         if section := _SECTION.fullmatch(line):
             _add_section(step, parts, section[1], line)
         else:
             _add_line(step, parts[-1], line)
     return parts
+
+
+def _values(ini: str) -> dict[tuple[str, str], str]:
+    """Return the values by section and name."""
+    found: dict[tuple[str, str], str] = {}
+    section = ""
+    for line in ini.splitlines():
+        if begun := _SECTION.fullmatch(line):
+            section = begun[1]
+        elif pair := _PAIR.fullmatch(line):
+            found[section, pair[1]] = pair[2].strip()
+    return found
 
 
 def _add_section(step: str, parts: list[_Part], name: str, line: str) -> None:

@@ -18,22 +18,26 @@ _WRONG: Final = re.compile(r"Errors \(|returned with an error|find anything|Exit
 
 
 def read_samples(result: Io500Result, series: str, target_id: int | None) -> Parsed:
-    """Return `throughput` or `operation_rate` and `duration` by phase, and the means and score of the run.
+    """Return the samples of all phases, and the means and score of the run.
 
     The label `series` keeps short runs apart, whose score must not be compared with published ones.
     """
-    samples: list[Sample] = []
-    for phase in result.phases:
-        if not phase.is_measured:
-            continue
-        labels = {"operation": phase.name, "series": series}
-        metric = "throughput" if phase.is_bandwidth else "operation_rate"
-        samples.append(Sample(metric, phase.value, labels, target_id))
-        if phase.seconds is not None:
-            samples.append(Sample("duration", phase.seconds, labels, target_id))
+    samples = [sample for phase in result.phases for sample in phase_samples(phase, series, target_id)]
     values = {"mean_throughput": result.bandwidth, "mean_operation_rate": result.metadata, "score": result.score}
     samples += (Sample(metric, value, {"series": series}, target_id) for metric, value in values.items())
     return Parsed(samples, list(_flags(result, series, target_id)))
+
+
+def phase_samples(phase: Io500Phase, series: str, target_id: int | None) -> list[Sample]:
+    """Return `throughput` or `operation_rate` first, then `duration`; nothing of a phase without a value."""
+    if not phase.is_measured:
+        return []
+    labels = {"operation": phase.name, "series": series}
+    metric = "throughput" if phase.is_bandwidth else "operation_rate"
+    samples = [Sample(metric, phase.value, labels, target_id)]
+    if phase.seconds is not None:
+        samples.append(Sample("duration", phase.seconds, labels, target_id))
+    return samples
 
 
 def _flags(result: Io500Result, series: str, target_id: int | None) -> Iterator[Flag]:

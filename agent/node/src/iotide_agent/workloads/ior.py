@@ -31,8 +31,8 @@ from iotide_agent.workloads.ior_report import (
     is_collective,
     read_report,
 )
-from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
-from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
+from iotide_agent.workloads.metrics import DURATION, IOPS, START_SKEW, THROUGHPUT, TOTAL_THROUGHPUT, race_by
+from iotide_agent.workloads.mpi import PROGRAM_PER_NODE, MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.rank_report import read_ior_ranks
 from iotide_agent.workloads.ranks import check_amount, check_layout, of_ranks
@@ -77,7 +77,7 @@ class IorOptions(Options):
     )
 
     tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
-    """Number of parallel processes."""
+    """Number of parallel processes on each node."""
     operations: tuple[Operation, ...] = choices("write", "read", title="Operations", needs="write")
     """write creates the files; read reads them after the caches were dropped."""
     transfer_size_bytes: Bytes = Field(default=MIB, ge=8, le=GIB, multiple_of=8, title="Transfer size")
@@ -103,6 +103,11 @@ class IorOptions(Options):
     api: Interface = Field(default="POSIX", title="Interface")
     """MPIIO writes and reads through the MPI library, without O_DIRECT. MPIIO-collective: all tasks make each transfer
     together, in ascending order, so that the library can combine them.
+    """
+
+    program_per_node: bool = Field(default=False, title="Program per node")
+    """With several nodes at once, each node starts a program of its own. Otherwise one program has tasks on all of
+    them.
     """
 
     @property
@@ -169,13 +174,18 @@ class IorWorkload(MpiWorkload[IorOptions]):
         IOPS.by(*_LABELS, title="Transfer rate", description="Transfers per second, without open and close."),
         DURATION.by(*_LABELS, "part", title="Duration of the slowest task"),
         *race_by(*_LABELS),
+        START_SKEW.by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")
     )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
     run_seconds: ClassVar[Expression] = Option.of("stonewall_seconds") * Option.of("operations")
+    own_programs: ClassVar[Expression] = PROGRAM_PER_NODE
     options_type = IorOptions
+
+    def tasks_per_node(self, options: IorOptions) -> int | None:
+        return None if options.program_per_node else options.tasks
 
     def groups(self, options: IorOptions, place: Place) -> list[Group]:
         return [(self._step(operation, options, place),) for operation in _FLAGS if operation in options.operations]
@@ -236,6 +246,8 @@ class IorWorkload(MpiWorkload[IorOptions]):
             output_files=(place.scratch / f"ior-{operation}.json", *ranks),
             is_even=True,
             direct_files=(place.directory,) if _is_direct(options, place) else (),
+            end_mark='"Finished"',
+            end_file=place.scratch / f"ior-{operation}.json",
         )
 
 

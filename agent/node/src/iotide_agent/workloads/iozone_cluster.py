@@ -1,13 +1,19 @@
 """IOzone's cluster mode: the file that names its processes, and the checked results of each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from iotide_agent.workloads.base import AnyLabels, OutputRefusedError, PlanRefusedError, Sample
-from iotide_agent.workloads.iozone_report import ClusterBlock, process_file, read_cluster_blocks
+from iotide_agent.workloads.base import AnyLabels, OutputRefusedError, Parsed, PlanRefusedError, Sample
+from iotide_agent.workloads.iozone_report import (
+    ClusterBlock,
+    process_file,
+    read_cluster_blocks,
+    read_cut_cluster_blocks,
+)
 from iotide_agent.workloads.rank_layout import RankLayout
-from iotide_agent.workloads.writers import fairness
+from iotide_agent.workloads.rank_report import RankResult, RankTable
+from iotide_agent.workloads.ranks import race_of_ranks
 from iotide_wire.units import KIB
 
 _COMMENT: Final = "#"
@@ -24,13 +30,13 @@ class ClusterPlan:
 
 
 def client_file(layout: RankLayout, directory: Path, program: Path) -> str:
-    """Return a line for each process, in the order of their numbers: host, directory, path of iozone.
+    """Return a line for each process, in the order of their numbers: address, directory, path of iozone.
 
     Raise PlanRefusedError for words that iozone would split.
     """
     lines = []
     for process in range(layout.tasks):
-        words = (layout.node_of(process), str(directory), str(program))
+        words = (layout.address_of(process), str(directory), str(program))
         if any(not word or len(word.split()) != 1 or word.startswith(_COMMENT) for word in words):
             raise PlanRefusedError(f"{' '.join(words)}: iozone splits its client file at blanks; use names without")
         lines.append(" ".join(words))
@@ -48,13 +54,17 @@ def cluster_arguments(client_list: Path, plan: ClusterPlan) -> tuple[str, ...]:
     return ("-+m", str(client_list), "-t", str(plan.layout.tasks), *sizes, "-x", "-C", "-w")
 
 
-def checked_blocks(step: str, text: str, plan: ClusterPlan) -> list[ClusterBlock]:
-    """Raise OutputRefusedError unless each planned process moved its whole file in each planned operation."""
+def checked_blocks(step: str, text: str, plan: ClusterPlan, *, is_cut: bool = False) -> list[ClusterBlock]:
+    """Raise OutputRefusedError unless each planned process moved its whole file in each planned operation.
+
+    With `is_cut`, return the first operations, which all processes finished.
+    """
     if process_file(step, text) != (plan.file_kib, plan.record_kib):
         problem = f"files of {plan.file_kib} KiB in records of {plan.record_kib} KiB were planned"
         raise OutputRefusedError(step, problem, text[-500:])
-    blocks = read_cluster_blocks(step, text)
-    if tuple(block.operation for block in blocks) != plan.operations:
+    blocks = read_cut_cluster_blocks(step, text) if is_cut else read_cluster_blocks(step, text)
+    planned = plan.operations[: len(blocks)] if is_cut else plan.operations
+    if tuple(block.operation for block in blocks) != planned:
         raise OutputRefusedError(step, f"{', '.join(plan.operations)} were planned", text[-500:])
     for block in blocks:
         if len(block.children) != plan.layout.tasks:
@@ -66,23 +76,20 @@ def checked_blocks(step: str, text: str, plan: ClusterPlan) -> list[ClusterBlock
     return blocks
 
 
-def block_samples(block: ClusterBlock, layout: RankLayout, labels: AnyLabels, target_id: int | None) -> list[Sample]:
-    """Return the rate of each process, first and last finish, fairness and the rates' sum.
+def read_block(block: ClusterBlock, layout: RankLayout, labels: AnyLabels, target_id: int | None) -> Parsed:
+    """Return the race of the processes, the rate of each node, and the sum of the processes' rates.
 
-    The label `writer` names node and process. There is no total: each rate is over the process's own time.
+    There is no total: each rate is over the process's own time.
     """
-    rates = [child.rate for child in block.children]
-    done = [child.moved_kib / child.rate for child in block.children]
-    values = {
-        "summed_throughput": block.summed_rate * KIB,
-        "first_done": min(done),
-        "last_done": max(done),
-        "fairness": fairness(rates),
-    }
-    return [
-        *(
-            Sample("throughput", rate * KIB, {**labels, "writer": f"{layout.node_of(process)}:{process}"}, target_id)
-            for process, rate in enumerate(rates)
-        ),
-        *(Sample(metric, value, labels, target_id) for metric, value in values.items()),
-    ]
+    summed = Sample("summed_throughput", block.summed_rate * KIB, labels, target_id)
+    race = race_of_ranks(_table(block), layout, replace(summed, metric="throughput"))
+    return Parsed([summed, *race.samples], race.flags)
+
+
+def _table(block: ClusterBlock) -> RankTable:
+    return RankTable(
+        tuple(
+            RankResult(process, child.moved_kib / child.rate, child.moved_kib * KIB)
+            for process, child in enumerate(block.children)
+        )
+    )

@@ -51,6 +51,13 @@ class IozoneOptions(Options):
         json_schema_extra={
             "if": {"properties": {"tests": {"contains": {"const": "mixed"}}}, "required": ["tests"]},
             "then": {"properties": {"mode": {"const": "throughput"}}, "required": ["mode"]},
+            "anyOf": [
+                {"properties": {"cluster": {"const": False}}},
+                {
+                    "properties": {"mode": {"const": "throughput"}, "stone_walling": {"const": False}},
+                    "required": ["mode"],
+                },
+            ],
         }
     )
 
@@ -85,10 +92,14 @@ class IozoneOptions(Options):
     close: bool = Field(default=True, title="Timed close")
     """Include the close in the measured time. It matters where closing a file sends its data, as on NFS."""
     processes: int = Field(default=4, ge=1, le=256, title="Processes")
-    """Number of parallel processes in throughput mode, each with its own file."""
+    """Number of parallel processes in throughput mode, each with its own file; on each node with several at once."""
     stone_walling: bool = Field(default=False, title="Stonewall")
     """In throughput mode the first process to finish stops the others, which is iozone's default. Slow processes then
     move less than their file. Without it, each process moves its whole file.
+    """
+    cluster: bool = Field(default=False, title="Over all nodes")
+    """One iozone runs the processes of all nodes together, on several nodes at once. Needs throughput mode without
+    stonewall. Otherwise each node starts its own iozone.
     """
 
     def memory_needed(self) -> MemoryNeed:
@@ -105,6 +116,8 @@ class IozoneOptions(Options):
             )
         if "mixed" in self.tests and self.mode != "throughput":
             raise ValueError(f"tests = {list(self.tests)}: mixed needs mode = throughput; change one of them")
+        if self.cluster and (self.mode != "throughput" or self.stone_walling):
+            raise ValueError("cluster = true needs mode = throughput and stone_walling = false; change one of them")
         if self.min_record_size_bytes > self.max_record_size_bytes:
             raise ValueError("min_record_size_bytes is larger than max_record_size_bytes")
         if self.file_size_bytes != "auto":

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before, Labels, Place
-from iotide_agent.workloads.iozone_report import MIXED, STDIO, WRITES, Block, Row
+from iotide_agent.workloads.iozone_report import MIXED, STDIO, WRITES, Block, ClusterBlock, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
 from iotide_wire.measured import Answer, Flag, FlagCode
 from iotide_wire.units import KIB, format_seconds
@@ -69,6 +69,21 @@ def judge_blocks(
     for block in blocks:
         found = quality.judge_duration(block.operation, block.moved_kib / block.parent_rate, clock_seconds)
         found += _straggler(block, file_bytes // KIB)
+        flags += (quality.about(flag, {"operation": block.operation}, place) for flag in found)
+    return flags
+
+
+def judge_cluster(
+    place: Place, blocks: Sequence[ClusterBlock], clock_seconds: float, flush: str, before_done: Before
+) -> list[Answer]:
+    """Return the same without stragglers, which the race of the processes names; each node caches its own files."""
+    file_bytes = int(blocks[0].children[0].moved_kib) * KIB
+    operations = [block.operation for block in blocks]
+    node_processes = place.layout.tasks_per_node if place.layout else 1
+    flags = list(_common(place, operations, {file_bytes: node_processes}, flush, before_done))
+    for block in blocks:
+        slowest_seconds = max(child.moved_kib / child.rate for child in block.children)
+        found = quality.judge_duration(block.operation, slowest_seconds, clock_seconds)
         flags += (quality.about(flag, {"operation": block.operation}, place) for flag in found)
     return flags
 

@@ -182,14 +182,20 @@ def read_cluster_blocks(step: str, text: str) -> list[ClusterBlock]:
     rest = _CLEANED.sub("", _CLUSTER_BLOCK.sub("", text[each.end() :]))
     if not _DONE.fullmatch(rest):
         raise _refused(step, text, "prints no blocks that end with 'iozone test complete.'", _first_line(rest))
+    found = read_cut_cluster_blocks(step, text)
+    if not found:
+        raise _refused(step, text, "prints no operation", text[-500:])
+    return found
+
+
+def read_cut_cluster_blocks(step: str, text: str) -> list[ClusterBlock]:
+    """Return the operations of `iozone -+m -C` that all processes finished; raise as `read_blocks`."""
     found = []
     for block in _CLUSTER_BLOCK.finditer(text):
         children = _children(step, block)
         if min(child.moved_kib for child in children) != float(block["least"]):
             raise OutputRefusedError(step, "the smallest transfer is not that of a process", block[0])
         found.append(ClusterBlock(_GROUPS[block["name"]], children))
-    if not found:
-        raise _refused(step, text, "prints no operation", text[-500:])
     return found
 
 

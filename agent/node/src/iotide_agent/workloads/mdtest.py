@@ -21,8 +21,8 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
-from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERATION_RATE, race_by
-from iotide_agent.workloads.mpi import MpiWorkload, tasks_of
+from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, START_SKEW, TOTAL_OPERATION_RATE, race_by
+from iotide_agent.workloads.mpi import PROGRAM_PER_NODE, MpiWorkload, tasks_of
 from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_mdtest_ranks
@@ -68,7 +68,8 @@ _LAUNCHED: Final = re.compile(
 _NODE_MAP: Final = re.compile(r"^Nodemap: ([01]+)$", re.MULTILINE)
 _COUNT: Final = re.compile(r"^(\d{1,15}) tasks, (\d{1,15}) ", re.MULTILINE)
 _STONEWALL: Final = re.compile(r"^Continue stonewall hit min: \d+ max: (\d{1,15}) ", re.MULTILINE)
-_FINISHED: Final = re.compile(r"^-- finished at .* --$\n", re.MULTILINE)
+_END_MARK: Final = "-- finished at "
+_FINISHED: Final = re.compile(rf"^{_END_MARK}.* --$\n", re.MULTILINE)
 # Version 4.1 names the unit; other rates than items per second were never printed.
 _ITERATIONS: Final = re.compile(r"^SUMMARY rate(?: \(in ops/sec\))?: \(of (\d{1,15}) iterations\)$", re.MULTILINE)
 _READABLE: Final = "install IOR 4.0 or 4.1, whose mdtest prints the rate of all tasks"
@@ -83,7 +84,7 @@ class MdtestOptions(Options):
     )
 
     tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
-    """Number of parallel processes."""
+    """Number of parallel processes on each node."""
     item_count: int = Field(default=10_000, ge=2, le=10_000_000, title="Items")
     """Number of items that each task creates."""
     items: Literal["files", "directories", "both"] = Field(default="files", title="Item type")
@@ -108,6 +109,10 @@ class MdtestOptions(Options):
     """Levels of directories below the first. All directories of the tree have equally many items. 0: one directory."""
     tree_branches: int = Field(default=1, ge=1, le=10_000, title="Tree branches")
     """Directories in each directory of a level above the last."""
+    program_per_node: bool = Field(default=False, title="Program per node")
+    """With several nodes at once, each node starts a program of its own. Otherwise one program has tasks on all of
+    them.
+    """
 
     @property
     def tree_directories(self) -> int:
@@ -175,6 +180,7 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         ),
         DURATION.by("operation", "item"),
         *race_by("operation", "item"),
+        START_SKEW.by("operation", "item"),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("tasks")
@@ -188,7 +194,11 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both") + _HAS_TREE)
     )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
+    own_programs: ClassVar[Expression] = PROGRAM_PER_NODE
     options_type = MdtestOptions
+
+    def tasks_per_node(self, options: MdtestOptions) -> int | None:
+        return None if options.program_per_node else options.tasks
 
     def groups(self, options: MdtestOptions, place: Place) -> list[Group]:
         chosen = [name for name in _PHASES if name in options.operations]
@@ -202,6 +212,7 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
                     target_id=place.target_id,
                     before=_PHASES[name].before,
                     output_files=(_ranks_file(name, place),) if place.layout else (),
+                    end_mark=_END_MARK,
                 ),
             )
             for name in chosen

@@ -37,6 +37,13 @@ TOTAL_THROUGHPUT: Final = MetricKind(
     "Bytes of all writers, from the first start to the last end, by the tool's own clock.",
 )
 """Announce it before the rate of one writer, with the same labels as for `writers.together`."""
+SUMMED_THROUGHPUT: Final = MetricKind(
+    "summed_throughput",
+    "Sum of rates",
+    Unit.BYTES_PER_SECOND,
+    "higher",
+    "Sum of the processes' rates, each over its own time, of one program over several nodes. A total is smaller.",
+)
 IOPS: Final = MetricKind("iops", "IOPS", Unit.OPERATIONS_PER_SECOND, "higher")
 OPERATION_RATE: Final = MetricKind("operation_rate", "File operations", Unit.OPERATIONS_PER_SECOND, "higher")
 TOTAL_OPERATION_RATE: Final = MetricKind(
@@ -55,6 +62,14 @@ RACE: Final = (
         "higher",
         "Jain's index of the writers' rates: 1 if all are equally fast, 1/n if one of n gets everything.",
     ),
+)
+
+START_SKEW: Final = MetricKind(
+    "start_skew",
+    "Late start",
+    Unit.SECONDS,
+    "lower",
+    "Time of all tasks without that of the slowest one: at least one task began this much later than the first.",
 )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, Field
 
 from iotide_agent.workloads.base import OptionsT, Place, PlanRefusedError, Settings, StepOutcome, Workload
+from iotide_wire.expressions import Option
 
 _TASKS: Final = "{tasks}"
 _LIST_MARK: Final = "@"
@@ -19,6 +20,9 @@ _COMPLAINTS: Final = (
     re.compile(r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (.+)", re.MULTILINE),
 )
 """The most informative first: after a full file system only a warning names the errno, and an assertion follows."""
+
+PROGRAM_PER_NODE: Final = Option.of("program_per_node")
+"""Above 0 if each node of a gang starts its own program, see `WorkloadAnnouncement.own_programs`."""
 
 Argument = Annotated[str, Field(min_length=1)]
 

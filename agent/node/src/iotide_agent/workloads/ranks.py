@@ -36,7 +36,17 @@ def check_amount(step: str, table: RankTable, amount: float, tolerance: float, l
 
 
 def of_ranks(table: RankTable, layout: RankLayout, total: Sample, total_seconds: float) -> Parsed:
-    """Return the race of the ranks, and the rate of each node in the metric of `total`, with the label `writer`.
+    """Return `race_of_ranks`, and the least start skew that explains the program's own total.
+
+    The last rank to end took `total_seconds` without its late start, and no rank took longer than the slowest one.
+    """
+    race = race_of_ranks(table, layout, total)
+    skew = replace(total, metric="start_skew", value=max(0.0, total_seconds - table.slowest.seconds))
+    return Parsed([*race.samples, skew], [*race.flags, *_gap(table, layout, total, total_seconds)])
+
+
+def race_of_ranks(table: RankTable, layout: RankLayout, like: Sample) -> Parsed:
+    """Return the race of the ranks, and the rate of each node in the metric of `like`, with the label `writer`.
 
     A node's rate is the amount of its ranks by the time of its slowest one. Each rank's time begins at its own start.
     """
@@ -46,25 +56,24 @@ def of_ranks(table: RankTable, layout: RankLayout, total: Sample, total_seconds:
         "last_done": max(seconds),
         "fairness": fairness([rank.rate for rank in table.ranks]),
     }
-    samples = [replace(total, metric=metric, value=value) for metric, value in values.items()]
-    flags = [*_straggler(table, layout, total), *_gap(table, layout, total, total_seconds)]
-    return Parsed([*samples, *_of_nodes(table, layout, total)], flags)
+    samples = [replace(like, metric=metric, value=value) for metric, value in values.items()]
+    return Parsed([*samples, *_of_nodes(table, layout, like)], _straggler(table, layout, like))
 
 
-def _of_nodes(table: RankTable, layout: RankLayout, total: Sample) -> Iterator[Sample]:
+def _of_nodes(table: RankTable, layout: RankLayout, like: Sample) -> Iterator[Sample]:
     for node in layout.nodes:
         own = [table.ranks[rank] for rank in layout.ranks_of(node)]
         rate = sum(rank.amount for rank in own) / max(rank.seconds for rank in own)
-        yield replace(total, value=rate, labels={**total.labels, "writer": node})
+        yield replace(like, value=rate, labels={**like.labels, "writer": node})
 
 
-def _straggler(table: RankTable, layout: RankLayout, total: Sample) -> list[Flag]:
+def _straggler(table: RankTable, layout: RankLayout, like: Sample) -> list[Flag]:
     found = straggler([rank.seconds for rank in table.ranks])
     if found is None:
         return []
     who = f"rank {found.number} on {layout.node_of(found.number)}"
     measured = f"{who} finished after {format_seconds(found.seconds)}, {found.others}"
-    return [marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT, total.labels, total.target_id)]
+    return [marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT, like.labels, like.target_id)]
 
 
 def _gap(table: RankTable, layout: RankLayout, total: Sample, total_seconds: float) -> list[Flag]:

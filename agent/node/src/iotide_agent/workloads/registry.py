@@ -20,6 +20,7 @@ from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fill import FillWorkload
 from iotide_agent.workloads.fio import FioWorkload
+from iotide_agent.workloads.io500 import Io500Workload
 from iotide_agent.workloads.ior import IorWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.mdtest import MdtestWorkload
@@ -40,6 +41,7 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     BonnieWorkload,
     IorWorkload,
     MdtestWorkload,
+    Io500Workload,
     StreamWorkload,
     RawreadWorkload,
     CommandWorkload,
@@ -104,6 +106,7 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         run_seconds=found.run_seconds,
         breaks_series=found.breaks_series,
         step_roles=found.step_roles,
+        own_programs=found.own_programs,
         tool=found.tool or "Python",
         tool_version=None if isinstance(version, Unavailable) else version,
         available=not absent,
