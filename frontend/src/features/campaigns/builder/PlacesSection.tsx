@@ -64,7 +64,7 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
   return (
     <Group align="flex-start" mt="md">
       <Input.Wrapper
-        description={t`Nodes that run at once start at the same moment. The sum of their rates is shown too.`}
+        description={t`Nodes that run at once start at the same moment. The sum of their rates is shown too, unless one program runs over all of them.`}
         label={t`Nodes at once`}
       >
         <SegmentedControl
