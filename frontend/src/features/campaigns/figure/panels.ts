@@ -1,10 +1,11 @@
 import { t } from "@lingui/core/macro";
 import { optionValue, type TitleOf, type Values } from "@/lib/options";
-import { type ComparedAxis, type ComparedGroup, comparisonFigure } from "@/plots/comparison";
+import { formatRoughPercent } from "@/lib/units";
+import { type ComparedAxis, type ComparedGroup, comparisonFigure, type Scaling } from "@/plots/comparison";
 import { axisScale, type Figure, MAX_TRACES, runsInWords, type Scheme } from "@/plots/figure";
 import { ratioFigure, ratioSpan, type SizeMap, surfaceFigure } from "@/plots/map";
 import { type PartedBar, partsFigure } from "@/plots/parts";
-import { type Layout, type Measure, STACKED } from "./choice";
+import { isOfMany, type Layout, type Measure, STACKED } from "./choice";
 import {
   type FigureRow,
   groupRows,
@@ -15,6 +16,7 @@ import {
   titleOfDimension,
   valuesOf,
 } from "./rows";
+import { idealShares, idealsOf } from "./scaling";
 
 export interface Panel {
   /** Values shared by the whole panel; empty with a single panel. */
@@ -47,7 +49,7 @@ export function drawPanels(layout: Layout, look: Look): Panels {
     title: rows[0] && split.length > 0 ? nameRow(rows[0], split, look.titleOf) : "",
     figure: drawOne(rows, layout, look, highest),
   }));
-  const colours = layout.kind === "points" ? Math.max(...groups.map((rows) => seriesIn(rows, layout))) : 0;
+  const colours = isOfMany(layout.kind) ? Math.max(...groups.map((rows) => seriesIn(rows, layout))) : 0;
   return { panels, undrawn: groups.length - drawn.length + Math.max(0, colours - MAX_TRACES) };
 }
 
@@ -73,16 +75,30 @@ function drawOne(rows: readonly FigureRow[], layout: Layout, look: Look, highest
     highest,
     axis: axisOf(layout, look),
     scheme: look.scheme,
+    scaling: layout.kind === "scaling" ? scalingOf(rows, layout) : undefined,
   });
 }
 
+/** Ideal lines of a panel, with the span of all panels. */
+function scalingOf(rows: readonly FigureRow[], { rows: all, axes: [x = ""], dimensions }: Layout): Scaling {
+  const largest = (own: readonly FigureRow[]) => Math.max(...own.map(({ parts }) => Number(parts[x])));
+  const ends = (own: readonly FigureRow[]) =>
+    idealsOf(own, dimensions).map(({ from, rows: alike }) => {
+      const tasks = largest(alike);
+      return { from, to: { tasks, value: (from.value * tasks) / from.tasks } };
+    });
+  const values = all.flatMap(({ measured: { low, high } }) => [low, high]);
+  const reached = [...values, ...ends(all).map(({ to }) => to.value)].filter((value) => value > 0);
+  return { ideals: ends(rows), span: [Math.min(...reached), Math.max(...reached)] };
+}
+
 /** All panels share the axis, so that they can be compared. */
-function axisOf({ axes: [x = "target"], rows }: Layout, { titleOf, order }: Look): ComparedAxis {
+function axisOf({ kind, axes: [x = "target"], rows }: Layout, { titleOf, order }: Look): ComparedAxis {
   const title = titleOfDimension(x, titleOf);
   if (x === "run")
     return { kind: "order", title, ticks: [...order.values()].map((at) => ({ at, text: "" })) };
   const values = valuesOf(rows, x);
-  const isLine = isNumeric(rows, x) && values.length > 2;
+  const isLine = kind === "scaling" || (isNumeric(rows, x) && values.length > 2);
   const at = (value: unknown, index: number) => (isLine ? Number(value) : index);
   return {
     kind: isLine ? "number" : "category",
@@ -94,6 +110,7 @@ function axisOf({ axes: [x = "target"], rows }: Layout, { titleOf, order }: Look
 function groupsOf(rows: readonly FigureRow[], layout: Layout, look: Look): ComparedGroup[] {
   const { ticks } = axisOf(layout, look);
   const [x = "target"] = layout.axes;
+  const shares = layout.kind === "scaling" ? idealShares(layout.rows, layout.dimensions) : undefined;
   return groupRows(rows, layout.series)
     .slice(0, MAX_TRACES)
     .map((group) => ({
@@ -102,7 +119,9 @@ function groupsOf(rows: readonly FigureRow[], layout: Layout, look: Look): Compa
         if (x === "run") return inSequence(row, look.order);
         const at = ticks.find(({ text }) => text === textOf(row, x))?.at ?? 0;
         const { median, values, run_ids: runIds, flags } = row.measured;
-        return [{ at, median, values, runIds, flags }];
+        const share = shares?.get(row);
+        const note = share === undefined ? "" : t`${formatRoughPercent(share)} % of ideal`;
+        return [{ at, median, values, runIds, flags, note }];
       }),
     }));
 }

@@ -20,6 +20,8 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
   target: "Target",
   node: "Node",
   loaded: "Loaded",
+  all_tasks: t`Tasks on all nodes`,
+  node_count: t`Nodes`,
   run: t`Run (in start order)`,
 };
 /** Meaning of a missing label. */
