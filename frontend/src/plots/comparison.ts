@@ -97,8 +97,8 @@ export function comparisonFigure(groups: readonly ComparedGroup[], options: Comp
 function yAxis({ scaling, scale: { divisor }, highest }: ComparisonOptions): Partial<Layout["yaxis"]> {
   if (!scaling) return { range: [0, (highest / divisor) * HEADROOM || 1] };
   const [least, most] = scaling.span;
-  const ends = [least / divisor / LOG_HEADROOM, (most / divisor) * LOG_HEADROOM];
-  return { type: "log", range: ends.map(Math.log10), tickformat: ",.3~r" };
+  const ends = [Math.log10(least / divisor / LOG_HEADROOM), Math.log10((most / divisor) * LOG_HEADROOM)];
+  return { type: "log", range: ends, tickformat: ",.3~r" };
 }
 
 /** A tick at each power of two. */

@@ -25,13 +25,18 @@ export function MetricsTable({ run }: { run: RunDetail }) {
         <Text size="sm">{t`The run did not complete. These values cover the part that ran and are not used in results.`}</Text>
       )}
       {main.length > 0 && <SamplesTable label={t`Metrics`} run={run} samples={main} />}
-      {others.length > 0 && (
-        <details>
-          <summary>{t`More metrics (${others.length})`}</summary>
-          <SamplesTable label={t`More metrics`} run={run} samples={others} />
-        </details>
-      )}
+      <MoreMetrics run={run} samples={others} />
     </>
+  );
+}
+
+export function MoreMetrics({ run, samples }: Pick<SamplesTableProps, "run" | "samples">) {
+  if (samples.length === 0) return null;
+  return (
+    <details>
+      <summary>{t`More metrics (${samples.length})`}</summary>
+      <SamplesTable label={t`More metrics`} run={run} samples={samples} />
+    </details>
   );
 }
 
