@@ -22,8 +22,27 @@ export interface Scaled {
 }
 
 /** Return the smallest measured configuration; of several, the best. */
-export function leastOf(measured: readonly Scaled[]): Scaled | undefined {
+function leastOf(measured: readonly Scaled[]): Scaled | undefined {
   return [...measured].sort((a, b) => a.tasks - b.tasks || b.value - a.value)[0];
+}
+
+export interface IdealLine {
+  readonly from: Scaled;
+  readonly to: Scaled;
+}
+
+/** Return the line from the smallest configuration to as many tasks as the largest; undefined without a value. */
+export function idealLine(measured: readonly Scaled[]): IdealLine | undefined {
+  const from = leastOf(measured);
+  if (!from || from.value <= 0) return undefined;
+  const tasks = Math.max(...measured.map((one) => one.tasks));
+  return { from, to: { tasks, value: (from.value * tasks) / from.tasks } };
+}
+
+/** Return the smallest and largest number above 0, for a logarithmic axis. */
+export function spanOf(values: readonly number[]): readonly [number, number] {
+  const shown = values.filter((value) => value > 0);
+  return shown.length === 0 ? [1, 1] : [Math.min(...shown), Math.max(...shown)];
 }
 
 /** Return the share of the value that the least one promises: 1 if it scales ideally. */

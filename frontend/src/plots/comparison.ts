@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
 import { cautionsOf, flagTitle, shownCodes } from "@/components/flagWords";
-import { powersOfTwo, type Scaled } from "@/lib/scaling";
+import { type IdealLine, powersOfTwo } from "@/lib/scaling";
 import type { Scale } from "@/lib/units";
 import {
   axisTitle,
@@ -45,7 +45,7 @@ export interface ComparedAxis {
 
 /** Ideal lines, and the smallest and largest value of all panels. Both axes are logarithmic. */
 export interface Scaling {
-  readonly ideals: readonly { readonly from: Scaled; readonly to: Scaled }[];
+  readonly ideals: readonly IdealLine[];
   readonly span: readonly [number, number];
 }
 
@@ -73,7 +73,7 @@ export function comparisonFigure(groups: readonly ComparedGroup[], options: Comp
   return {
     data: [
       ...groups.flatMap((group, index) => tracesOf(group, index, groups.length, options)),
-      ...(scaling?.ideals.map((ideal, index) => idealLine(ideal, index, options)) ?? []),
+      ...(scaling?.ideals.map((ideal, index) => idealTrace(ideal, index, options)) ?? []),
     ],
     layout: {
       ...layout,
@@ -97,8 +97,11 @@ export function comparisonFigure(groups: readonly ComparedGroup[], options: Comp
 function yAxis({ scaling, scale: { divisor }, highest }: ComparisonOptions): Partial<Layout["yaxis"]> {
   if (!scaling) return { range: [0, (highest / divisor) * HEADROOM || 1] };
   const [least, most] = scaling.span;
-  const ends = [Math.log10(least / divisor / LOG_HEADROOM), Math.log10((most / divisor) * LOG_HEADROOM)];
-  return { type: "log", range: ends, tickformat: ",.3~r" };
+  return {
+    type: "log",
+    range: [Math.log10(least / divisor / LOG_HEADROOM), Math.log10((most / divisor) * LOG_HEADROOM)],
+    tickformat: ",.3~r",
+  };
 }
 
 /** A tick at each power of two. */
@@ -114,8 +117,8 @@ function doublingAxis({ ticks }: ComparedAxis): Partial<Layout["xaxis"]> {
 }
 
 /** One entry of the legend stands for all. */
-function idealLine(
-  { from, to }: Scaling["ideals"][number],
+function idealTrace(
+  { from, to }: IdealLine,
   index: number,
   { scale, scheme }: ComparisonOptions,
 ): Data {

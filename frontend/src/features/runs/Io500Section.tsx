@@ -9,7 +9,6 @@ import { DefinitionRow, Fact } from "@/components/DefinitionRow";
 import { Hint, RowButton } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { Section } from "@/components/Page";
-import { Reasons } from "@/components/Reasons";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity, Seconds } from "@/components/values";
 import { formatFactor } from "@/lib/units";

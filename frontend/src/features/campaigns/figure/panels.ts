@@ -1,5 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { optionValue, type TitleOf, type Values } from "@/lib/options";
+import { spanOf } from "@/lib/scaling";
 import { formatRoughPercent } from "@/lib/units";
 import { type ComparedAxis, type ComparedGroup, comparisonFigure, type Scaling } from "@/plots/comparison";
 import { axisScale, type Figure, MAX_TRACES, runsInWords, type Scheme } from "@/plots/figure";
@@ -80,16 +81,10 @@ function drawOne(rows: readonly FigureRow[], layout: Layout, look: Look, highest
 }
 
 /** Ideal lines of a panel, with the span of all panels. */
-function scalingOf(rows: readonly FigureRow[], { rows: all, axes: [x = ""], dimensions }: Layout): Scaling {
-  const largest = (own: readonly FigureRow[]) => Math.max(...own.map(({ parts }) => Number(parts[x])));
-  const ends = (own: readonly FigureRow[]) =>
-    idealsOf(own, dimensions).map(({ from, rows: alike }) => {
-      const tasks = largest(alike);
-      return { from, to: { tasks, value: (from.value * tasks) / from.tasks } };
-    });
-  const values = all.flatMap(({ measured: { low, high } }) => [low, high]);
-  const reached = [...values, ...ends(all).map(({ to }) => to.value)].filter((value) => value > 0);
-  return { ideals: ends(rows), span: [Math.min(...reached), Math.max(...reached)] };
+function scalingOf(rows: readonly FigureRow[], { rows: all, dimensions }: Layout): Scaling {
+  const reached = all.flatMap(({ measured: { low, high } }) => [low, high]);
+  const ends = idealsOf(all, dimensions).map(({ to }) => to.value);
+  return { ideals: idealsOf(rows, dimensions), span: spanOf([...reached, ...ends]) };
 }
 
 /** All panels share the axis, so that they can be compared. */

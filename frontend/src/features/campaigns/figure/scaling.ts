@@ -1,7 +1,7 @@
 /** Rows of a scaling figure: total values over the tasks on all nodes. */
 
 import { groupBy } from "@/lib/grouping";
-import { idealShare, leastOf, type Scaled, tasksInAll, tasksOption } from "@/lib/scaling";
+import { type IdealLine, idealLine, idealShare, type Scaled, tasksInAll, tasksOption } from "@/lib/scaling";
 import { type FigureRow, groupRows, valuesOf } from "./rows";
 
 const ALL_TASKS = "all_tasks";
@@ -60,19 +60,18 @@ export function scalingAxis(rows: readonly FigureRow[]): string {
   return rows.some(({ parts }) => ALL_TASKS in parts) ? ALL_TASKS : NODE_COUNT;
 }
 
-export interface Ideal {
-  readonly from: Scaled;
-  /** Rows that differ from it in nodes and tasks only. */
+interface Ideal extends IdealLine {
+  /** Rows that differ in nodes and tasks only. */
   readonly rows: readonly FigureRow[];
 }
 
-/** Return the smallest configuration of each group of rows that differ in nodes and tasks only. */
+/** Return the ideal line of each group of rows that differ in nodes and tasks only. */
 export function idealsOf(rows: readonly FigureRow[], dimensions: readonly string[]): Ideal[] {
   const tasks = rows.map(({ parts }) => tasksOption(parts)).find((name) => name !== undefined);
   const others = dimensions.filter((name) => !TOTALS.includes(name) && name !== tasks);
   return groupRows(rows, others).flatMap((alike) => {
-    const from = leastOf(alike.map(scaledOf));
-    return from && from.value > 0 ? [{ from, rows: alike }] : [];
+    const line = idealLine(alike.map(scaledOf));
+    return line ? [{ ...line, rows: alike }] : [];
   });
 }
 
@@ -87,6 +86,6 @@ export function idealShares(
   return new Map(shares);
 }
 
-export function scaledOf({ parts, measured }: FigureRow): Scaled {
+function scaledOf({ parts, measured }: FigureRow): Scaled {
   return { tasks: Number(parts[ALL_TASKS] ?? parts[NODE_COUNT]), value: measured.median };
 }
