@@ -21,8 +21,7 @@ it("has no value with an unknown name or operator", () => {
 });
 
 it("names each option once", () => {
-  expect(namesIn(operation("+", named("cluster"), operation("*", named("cluster"), named("tasks"))))).toEqual([
-    "cluster",
-    "tasks",
-  ]);
+  expect(namesIn(operation("+", named("cluster"), operation("*", named("cluster"), named("tasks"))))).toEqual(
+    ["cluster", "tasks"],
+  );
 });

@@ -117,11 +117,7 @@ function doublingAxis({ ticks }: ComparedAxis): Partial<Layout["xaxis"]> {
 }
 
 /** One entry of the legend stands for all. */
-function idealTrace(
-  { from, to }: IdealLine,
-  index: number,
-  { scale, scheme }: ComparisonOptions,
-): Data {
+function idealTrace({ from, to }: IdealLine, index: number, { scale, scheme }: ComparisonOptions): Data {
   const ends = [from, to];
   return {
     type: "scatter",

@@ -28,7 +28,13 @@ beforeEach(() => {
 
 const PLAN = {
   ...{ name: "scaling", nodes: NODES.map(({ name }) => name), nodes_at_once: false, targets: ["scratch"] },
-  ...{ targets_at_once: false, workloads: [{ workload: "ior" }], repeats: 4, exclusive: "node", cache: "drop" },
+  ...{
+    targets_at_once: false,
+    workloads: [{ workload: "ior" }],
+    repeats: 4,
+    exclusive: "node",
+    cache: "drop",
+  },
   ...{ cool_down_seconds: 0, quiet: "flag", quiet_wait_seconds: 60, time_limit_seconds: 3600 },
   ...{ attempts_allowed: 2, priority: 0, note: "" },
 };
@@ -58,7 +64,9 @@ it("says what runs as one program, and offers numbers of nodes and tasks by one 
   await user.click(within(scale).getByRole("button", { name: "1, 2, 4 tasks per node" }));
   expect(screen.getByText(/^One program over 2, 4 nodes × 1, 2, 4 tasks, started by node01\./)).toBeVisible();
   const sweep = { tasks: [1, 2, 4] };
-  await waitFor(() => expect(plans.at(-1)).toMatchObject({ nodes_at_once: [1, 2, 4], workloads: [{ sweep }] }));
+  await waitFor(() =>
+    expect(plans.at(-1)).toMatchObject({ nodes_at_once: [1, 2, 4], workloads: [{ sweep }] }),
+  );
 });
 
 it("asks for a second node where a workload can run as one program", async () => {

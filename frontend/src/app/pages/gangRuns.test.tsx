@@ -23,7 +23,9 @@ function sample(metric: string, value: number, labels: object, unit = "bytes_per
 
 const IOR = ["write", "read"].flatMap((operation) => [
   sample("throughput", 3e9, { operation }),
-  ...NODES.map((writer, place) => sample("throughput", (place === 1 ? 0.7 : 1.1) * 1e9, { operation, writer })),
+  ...NODES.map((writer, place) =>
+    sample("throughput", (place === 1 ? 0.7 : 1.1) * 1e9, { operation, writer }),
+  ),
   sample("first_done", 41.2, { operation }, "seconds"),
   sample("last_done", 55.5, { operation }, "seconds"),
   sample("fairness", 0.955, { operation }, "ratio"),

@@ -21,8 +21,20 @@ it("draws medians over the tasks on all nodes, a line for each number of tasks p
   const found = scale(run(1, 2, 10), run(1, 2, 14), run(2, 2, 18), run(1, 4, 20), run(2, 4, 36));
   expect(found?.totals).toEqual([2, 4, 8]);
   expect(found?.groups.map(({ name, runs }) => [name, runs.map(({ at, median }) => [at, median])])).toEqual([
-    ["Tasks 2", [[2, 12], [4, 18]]],
-    ["Tasks 4", [[4, 20], [8, 36]]],
+    [
+      "Tasks 2",
+      [
+        [2, 12],
+        [4, 18],
+      ],
+    ],
+    [
+      "Tasks 4",
+      [
+        [4, 20],
+        [8, 36],
+      ],
+    ],
   ]);
   expect(found?.groups[1]?.runs[1]?.note).toBe("75 % of ideal");
   expect(found?.scaling).toEqual({
@@ -32,7 +44,10 @@ it("draws medians over the tasks on all nodes, a line for each number of tasks p
 });
 
 it("counts nodes without an option for tasks", () => {
-  expect(scale(run(1, undefined, 10), run(4, undefined, 30))).toMatchObject({ hasTasks: false, totals: [1, 4] });
+  expect(scale(run(1, undefined, 10), run(4, undefined, 30))).toMatchObject({
+    hasTasks: false,
+    totals: [1, 4],
+  });
 });
 
 it("separates setups that differ in more than nodes and tasks", () => {

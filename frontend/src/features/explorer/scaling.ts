@@ -41,7 +41,9 @@ export function scalingOf(runs: readonly ExplorerRun[], titleOf: (workload: stri
   const [first] = places;
   if (!first?.run.headline) return undefined;
   const { workload, headline } = first.run;
-  const isOne = places.every(({ run }) => run.workload === workload && run.headline?.metric === headline.metric);
+  const isOne = places.every(
+    ({ run }) => run.workload === workload && run.headline?.metric === headline.metric,
+  );
   const alike = [...groupBy(places, ({ others }) => JSON.stringify(others)).values()];
   const grown = alike.filter((own) => new Set(own.map(({ total }) => total)).size > 1);
   if (!isOne || !RATES.includes(headline.unit) || grown.length === 0) return undefined;
@@ -71,11 +73,7 @@ function drawn(
   const lines = setups.map((own) => ({ own, ideal: idealLine(medians(own)) }));
   const groups = lines.flatMap(({ own, ideal }) =>
     [...groupBy(own, ({ tasks }) => String(tasks)).values()].map((line) => ({
-      name: describeValues(
-        { ...line[0]?.others, ...(name && { [name]: line[0]?.tasks }) },
-        titleOf,
-        varying,
-      ),
+      name: describeValues({ ...line[0]?.others, ...(name && { [name]: line[0]?.tasks }) }, titleOf, varying),
       runs: [...groupBy(line, ({ total }) => String(total)).values()].map((same) => {
         const at = same[0]?.total ?? 0;
         const median = medianOf(same.map(({ value }) => value));

@@ -12,8 +12,8 @@ import type { Io500 } from "./io500";
 import {
   type Io500List,
   LARGEST_LIST_BYTES,
-  type ListedSystem,
   ListError,
+  type ListedSystem,
   type RankedBy,
   rankIn,
   readList,

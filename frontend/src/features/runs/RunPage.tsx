@@ -84,9 +84,7 @@ function Results({ run }: { run: RunDetail }) {
         <MetricsTable run={run} />
       </Section>
     );
-  return (
-    <Io500Section metrics={<MoreMetrics run={run} samples={run.samples} />} result={io500} run={run} />
-  );
+  return <Io500Section metrics={<MoreMetrics run={run} samples={run.samples} />} result={io500} run={run} />;
 }
 
 function Environment({ run: { environment, observations } }: { run: RunDetail }) {

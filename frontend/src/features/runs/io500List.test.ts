@@ -48,7 +48,12 @@ it.each([
 
 it("ranks a value, with the systems next to it; equal values share the better rank", () => {
   const list = readList("list.csv", SITE);
-  expect(rankIn(list, "score", 50)).toMatchObject({ rank: 2, of: 2, above: { score: 100 }, below: { score: 10.5 } });
+  expect(rankIn(list, "score", 50)).toMatchObject({
+    rank: 2,
+    of: 2,
+    above: { score: 100 },
+    below: { score: 10.5 },
+  });
   expect(rankIn(list, "bandwidth", 50 * 1024 ** 3)).toMatchObject({ rank: 1, above: undefined });
   expect(rankIn(list, "metadata", 1)).toMatchObject({ rank: 3, below: undefined });
 });

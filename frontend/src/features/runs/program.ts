@@ -55,7 +55,8 @@ function racesOf(samples: readonly Sample[], nodes: readonly string[]): Race[] {
 }
 
 function raceOf(key: string, own: readonly Sample[], nodes: readonly string[]): Race {
-  const named = (metric: string) => own.find((sample) => sample.metric === metric && !("writer" in sample.labels));
+  const named = (metric: string) =>
+    own.find((sample) => sample.metric === metric && !("writer" in sample.labels));
   const { writer: _, ...labels } = own[0]?.labels ?? {};
   const rates = own.filter(
     ({ unit, labels: { writer } }) => unit.endsWith("per_second") && nodes.includes(String(writer)),

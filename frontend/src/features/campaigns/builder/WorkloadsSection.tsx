@@ -51,9 +51,7 @@ export function WorkloadsSection({ draft, nodes, workloads, refused, onChange }:
               isOnScratch={draft.scratch !== undefined && draft.targets.includes(placeOf(draft.scratch))}
               nodes={nodesOf(draft.nodes, choice)}
               own={ownPart(draft, choice)}
-              program={
-                workload && <OneProgram {...{ draft, choice, workload, nodes, onChange }} />
-              }
+              program={workload && <OneProgram {...{ draft, choice, workload, nodes, onChange }} />}
               refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
               workload={workload}
             />

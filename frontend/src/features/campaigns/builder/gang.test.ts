@@ -21,7 +21,9 @@ it("assumes a program on each node if an earlier server does not say", () => {
 });
 
 it("says what will run: nodes, tasks and who starts it", () => {
-  expect(describeProgram("node01", [4], ["8"])).toBe("One program over 4 nodes × 8 tasks, started by node01.");
+  expect(describeProgram("node01", [4], ["8"])).toBe(
+    "One program over 4 nodes × 8 tasks, started by node01.",
+  );
   expect(describeProgram("node01", [1, 2, 4], ["1", "2"])).toBe(
     "One program over 2, 4 nodes × 1, 2 tasks, started by node01. A single node runs a program of its own.",
   );

@@ -25,10 +25,13 @@ export function isOneProgram(workload: Announced, form: FormValue): boolean {
 }
 
 function combinations(sweep: FormValue["sweep"], names: readonly string[]): Values[] {
-  return names.reduce<Values[]>((found, name) => {
-    const values = sweep[name];
-    return values ? found.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))) : found;
-  }, [{}]);
+  return names.reduce<Values[]>(
+    (found, name) => {
+      const values = sweep[name];
+      return values ? found.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))) : found;
+    },
+    [{}],
+  );
 }
 
 /** Return the numbers of nodes at once; a single node runs a program of its own. */
@@ -71,7 +74,9 @@ export function lacksOf(nodes: readonly Facts[]): string[] {
   const without = nodes.some(hasMpi) ? nodes.filter((node) => !hasMpi(node)) : [];
   return [
     ...(unreachable.length > 0
-      ? [t`Set data_address in agent.toml of ${namesOf(unreachable)} to an address that the other nodes reach.`]
+      ? [
+          t`Set data_address in agent.toml of ${namesOf(unreachable)} to an address that the other nodes reach.`,
+        ]
       : []),
     ...(without.length > 0 ? [t`Add [mpi] to agent.toml of ${namesOf(without)}.`] : []),
   ];
