@@ -1,8 +1,8 @@
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 const GIB = 1024 ** 3;
 const NODES = ["node01", "node02", "node03"];
@@ -47,6 +47,7 @@ const IO500 = [
   sample("operation_rate", 9000, { operation: "mdtest-easy-write", ...series }, "operations_per_second"),
   sample("throughput", 4 * GIB, { operation: "ior-easy-write", ...series }),
   sample("duration", 301.5, { operation: "ior-easy-write", ...series }, "seconds"),
+  sample("throughput", GIB, { operation: "ior-easy-write", writer: "node02", ...series }),
   sample("throughput", GIB, { operation: "ior-rnd4K-easy-read", ...series }),
   sample("mean_throughput", 2 * GIB, series),
   sample("mean_operation_rate", 8000, series, "operations_per_second"),
@@ -57,13 +58,16 @@ const BROKEN = {
   ...{ measured: "ior-easy-write: Write phase needed 290 s instead of 300 s", labels: series },
 };
 
+afterEach(() => vi.restoreAllMocks());
+
 beforeEach(() => {
   server.use(...USUAL_ANSWERS);
   server.use(
     http.get("*/api/v1/runs/7/artefacts", () =>
       listOf([
         { id: 20, name: "stdout", order_id: 1, sha256: "", size_bytes: 10 },
-        { id: 21, name: "io500-result.tar.gz", order_id: 1, sha256: "", size_bytes: 1000 },
+        { id: 21, name: "000-result.txt", order_id: 1, sha256: "", size_bytes: 5 },
+        { id: 22, name: "000-find.csv", order_id: 1, sha256: "", size_bytes: 5 },
       ]),
     ),
     http.get("*/api/v1/series/5/points", () => HttpResponse.json({ at: [], series: {} })),
@@ -88,9 +92,10 @@ it("names the program, its head and members, the first and last rank and the slo
   const section = await screen.findByRole("region", { name: "One program over all nodes" });
   expect(section).toHaveTextContent("ior ran once, on 3 nodes with 8 tasks each. node01 started it.");
   expect(within(section).getByText("node02, node03")).toBeVisible();
+  expect(screen.queryByText(/^node01: /)).not.toBeInTheDocument();
   expect(rowsOf(within(section).getByRole("table", { name: "Ranks and nodes" }))).toEqual([
-    "write | 41.2 s | 55.5 s | 0.955 | node02 | 700 MB/s",
-    "read | 41.2 s | 55.5 s | 0.955 | node02 | 700 MB/s",
+    "write | node02 700 MB/s | 41.2 s | 55.5 s | 0.955",
+    "read | node02 700 MB/s | 41.2 s | 55.5 s | 0.955",
   ]);
 });
 
@@ -105,6 +110,9 @@ it("shows the phases of the IO500 in their order, its score and why it is invali
   openRun({ workload: "io500", samples: IO500, flags: [BROKEN] });
   const section = await screen.findByRole("region", { name: "IO500 result" });
   expect(within(section).getByText("invalid")).toBeVisible();
+  expect(screen.getByText(/^IO500 score 4\.00: 2\.15 GB\/s, 8 kop\/s/)).toHaveTextContent(
+    "invalid by the rules of the IO500",
+  );
   expect(within(section).getByRole("list", { name: "Why it is invalid" })).toHaveTextContent(
     "ior-easy-write: Write phase needed 290 s instead of 300 s",
   );
@@ -115,10 +123,22 @@ it("shows the phases of the IO500 in their order, its score and why it is invali
     "ior-rnd4K-easy-read not scored",
   ]);
   expect(rows[0]).toMatch(/4\.29 GB\/s.* \| 5 min 2 s$/);
-  expect(await within(section).findByRole("link", { name: "Download result directory" })).toHaveAttribute(
-    "href",
-    "/api/v1/artefacts/21",
-  );
+});
+
+it("downloads the result directory as one archive, with the names that the IO500 gave its files", async () => {
+  const saved: Blob[] = [];
+  const createObjectURL = (blob: Blob) => `blob:${saved.push(blob)}`;
+  Object.assign(URL, { createObjectURL, revokeObjectURL: () => undefined });
+  vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+  server.use(http.get("*/api/v1/artefacts/:id", ({ params }) => HttpResponse.text(`file ${params.id}`)));
+  const { user } = openRun({ workload: "io500", samples: IO500 });
+  await user.click(await screen.findByRole("button", { name: "Download result directory" }));
+  await waitFor(() => expect(saved).toHaveLength(1));
+  const archive = (await saved[0]?.text()) ?? "";
+  expect(archive).toContain("io500-run-7/result.txt\0");
+  expect(archive).toContain("file 21");
+  expect(archive).toContain("io500-run-7/find.csv\0");
+  expect(archive).not.toContain("file 20");
 });
 
 const LIST = "System,Score,BW (GiB/s),MD (kIOP/s)\nAlpha,10,5,20\nBeta,3,1.5,6\n";

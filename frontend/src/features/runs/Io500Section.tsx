@@ -2,20 +2,22 @@
 
 import { t } from "@lingui/core/macro";
 import { Badge, Group, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { RunDetail, Sample } from "@/api/types";
 import { DefinitionRow, Fact } from "@/components/DefinitionRow";
+import { saveBlob } from "@/components/export/save";
 import { Hint, RowButton } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity, Seconds } from "@/components/values";
+import { tarOf } from "@/lib/tar";
 import { formatFactor } from "@/lib/units";
 import type { Io500 } from "./io500";
 import { flagsOfNumber } from "./numberFlags";
 import { PlaceResult } from "./PlaceResult";
-import { artefactsQuery } from "./queries";
+import { artefactsQuery, readArtefacts } from "./queries";
 
 interface Io500SectionProps {
   readonly run: RunDetail;
@@ -81,17 +83,31 @@ function Mean({ label, sample }: { label: string; sample: Sample | undefined }) 
   );
 }
 
-const DIRECTORY = /^io500\b.*\.(?:tar|tar\.gz|tgz|zip)$/;
+/** Files of the result directory among the raw output, with the number of the step that wrote them. */
+const OF_DIRECTORY = /^\d{3}-(.+\.(?:txt|csv|ini)|timestampfile)$/;
+const RESULT = "result.txt";
 
-/** The files that a submission to the IO500 needs, if the run stored them. */
+/** An archive of the files that a submission to the IO500 needs. */
 function ResultDirectory({ run }: { run: RunDetail }) {
   const { data = [] } = useQuery(artefactsQuery(run.id));
-  const directory = data.find(({ name }) => DIRECTORY.test(name));
-  if (!directory) return null;
+  const read = useMutation(readArtefacts);
+  const files = data.filter(({ name }) => OF_DIRECTORY.test(name));
+  if (files.every(({ name }) => nameOf(name) !== RESULT)) return null;
+  const name = `io500-run-${run.id}`;
+  async function download(): Promise<void> {
+    const found = await read.mutateAsync(files).catch(() => []);
+    if (found.length === 0) return;
+    const own = found.map(({ content, ...file }) => ({ name: `${name}/${nameOf(file.name)}`, content }));
+    saveBlob(name, "tar", new Blob([tarOf(own, new Date(run.ended_at ?? run.created_at))]));
+  }
   return (
     <RowButton
-      component="a"
-      href={`/api/v1/artefacts/${directory.id}`}
+      loading={read.isPending}
+      onClick={() => void download()}
     >{t`Download result directory`}</RowButton>
   );
+}
+
+function nameOf(artefact: string): string {
+  return OF_DIRECTORY.exec(artefact)?.[1] ?? artefact;
 }

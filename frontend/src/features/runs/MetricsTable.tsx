@@ -8,7 +8,7 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { type ExportRecord, spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
-import { nodeOf } from "./nodeOf";
+import { measuredNodeOf } from "./nodeOf";
 import { flagsOfNumber, isPartial } from "./numberFlags";
 import { headlineSamples } from "./summary";
 
@@ -80,7 +80,7 @@ function SamplesTable({ run, samples, label }: SamplesTableProps) {
 
 /** For example `node1, scratch`: where the value was measured, if the run has several nodes or targets. */
 function placeOf(run: RunDetail, sample: Sample): string {
-  return [nodeOf(run, sample.order_id), targetOf(run, sample)].filter(Boolean).join(", ");
+  return [measuredNodeOf(run, sample.order_id), targetOf(run, sample)].filter(Boolean).join(", ");
 }
 
 /** Null if the run has one target, or the value covers all targets. */
@@ -93,7 +93,7 @@ function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
   return {
     code: sample.metric,
     better: sample.better,
-    node: nodeOf(run, sample.order_id) || null,
+    node: measuredNodeOf(run, sample.order_id) || null,
     target: targetOf(run, sample),
     ...spread("label_", sample.labels),
   };

@@ -11,7 +11,7 @@ import { describeValues, optionValue, varyingNames } from "@/lib/options";
 import { formatFactor } from "@/lib/units";
 import { type Program, programOf, type Race } from "./program";
 
-const HEAD = [t`Operation`, t`First rank done`, t`Last rank done`, t`Fairness`, t`Slowest node`, t`Its rate`];
+const HEAD = [t`Operation`, t`Slowest node`, t`First rank done`, t`Last rank done`, t`Fairness`];
 
 /** Renders nothing if each node ran a program of its own. */
 export function ProgramSection({ run }: { run: RunDetail }) {
@@ -43,13 +43,12 @@ export function ProgramSection({ run }: { run: RunDetail }) {
             {races.map((race) => (
               <Row key={race.key}>
                 {nameOf(race) || t`all`}
+                <Slowest race={race} />
                 <Measured sample={race.firstDone} />
                 <Measured sample={race.lastDone} />
                 {race.fairness && (
                   <Datum value={race.fairness.value}>{formatFactor(race.fairness.value)}</Datum>
                 )}
-                {race.slowest?.node}
-                <Measured sample={race.slowest?.rate} />
               </Row>
             ))}
           </ScrollTable>
@@ -64,6 +63,15 @@ function describeProgram(workload: string, { head, members, tasksPerNode }: Prog
   return tasksPerNode === null
     ? t`${workload} ran once, on ${count} nodes. ${head} started it.`
     : t`${workload} ran once, on ${count} nodes with ${tasksPerNode} tasks each. ${head} started it.`;
+}
+
+function Slowest({ race: { slowest } }: { race: Race }): ReactNode {
+  if (!slowest) return null;
+  return (
+    <>
+      {slowest.node} <Measured sample={slowest.rate} />
+    </>
+  );
 }
 
 function Measured({ sample }: { sample: Sample | undefined }): ReactNode {

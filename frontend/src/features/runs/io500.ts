@@ -45,7 +45,10 @@ export interface Io500 {
 
 /** Return the result of the IO500; undefined for other workloads, or before there is one. */
 export function io500Of(run: Pick<RunDetail, "workload" | "samples" | "flags">): Io500 | undefined {
-  const samples = run.samples.filter(({ superseded }) => superseded === null);
+  // Of one program over several nodes, each node has values of its own.
+  const samples = run.samples.filter(
+    ({ superseded, labels }) => superseded === null && !("writer" in labels),
+  );
   if (run.workload !== WORKLOAD || samples.length === 0) return undefined;
   const named = (metric: string) => samples.find((sample) => sample.metric === metric);
   const isMini = samples.some(({ labels }) => labels.series === MINI);

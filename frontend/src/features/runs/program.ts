@@ -3,6 +3,7 @@
 import type { RunDetail, Sample } from "@/api/types";
 import { groupBy } from "@/lib/grouping";
 import { tasksOption } from "@/lib/scaling";
+import { HEAD } from "./nodeOf";
 
 export interface Program {
   readonly head: string;
@@ -28,7 +29,7 @@ type Order = RunDetail["attempts"][number]["orders"][number];
 /** Return the program of the last attempt; undefined if each node has a program of its own. */
 export function programOf(run: RunDetail): Program | undefined {
   const orders = run.attempts.at(-1)?.orders ?? [];
-  const head = orders.find((order) => roleOf(order) === "head");
+  const head = orders.find((order) => roleOf(order) === HEAD);
   if (!head) return undefined;
   const members = orders.filter((order) => roleOf(order) === "member").map(({ node_name }) => node_name);
   const option = tasksOption(run.options);
