@@ -12,7 +12,7 @@ const IOR = {
 };
 const NODES = ["node01", "node02", "node03", "node04"].map((name, place) => ({
   ...{ id: place + 1, name, role: "compute", state: "online", workloads: [], active_orders: [], stuck: [] },
-  facts: { "cpu.count": 4, ...(place < 3 && { "data.address": `10.1.0.${place + 1}` }) },
+  facts: { "cpu.count": 4, "mpi.kind": "mpich", ...(place < 3 && { "data.address": `10.1.0.${place + 1}` }) },
 }));
 const DISK = { id: 3, name: "scratch", path: "/scratch", kind: "shared", mounts: [] };
 

@@ -58,10 +58,10 @@ export function mostTasks(nodes: readonly Pick<Node, "facts">[]): number {
 type Facts = Pick<Node, "name" | "facts">;
 
 const ADDRESS = "data.address";
-const MPI = "mpi.";
+const MPI = "mpi.kind";
 const LOOPBACK = /^127\./;
 
-/** Return a sentence for each thing that nodes lack, as far as their facts say so. */
+/** Return a sentence for each thing that nodes lack by their facts. */
 export function lacksOf(nodes: readonly Facts[]): string[] {
   const addresses = nodes.map(({ facts }) => String(facts[ADDRESS] ?? ""));
   const isOneMachine = addresses.every((address) => LOOPBACK.test(address));
@@ -69,9 +69,7 @@ export function lacksOf(nodes: readonly Facts[]): string[] {
     const address = addresses[place] ?? "";
     return address === "" || (LOOPBACK.test(address) && !isOneMachine);
   });
-  const hasMpi = ({ facts }: Facts) => Object.keys(facts).some((name) => name.startsWith(MPI));
-  // Older agents do not announce it.
-  const without = nodes.some(hasMpi) ? nodes.filter((node) => !hasMpi(node)) : [];
+  const without = nodes.filter(({ facts }) => facts[MPI] === undefined);
   return [
     ...(unreachable.length > 0
       ? [
