@@ -23,6 +23,7 @@ beforeEach(() => {
     http.get("*/api/v1/nodes", () => listOf(NODES)),
     http.get("*/api/v1/targets", () => listOf([DISK])),
     http.get("*/api/v1/workloads", () => listOf([IOR])),
+    http.post("*/api/v1/campaigns/preview", () => HttpResponse.json({}, { status: 503 })),
   );
 });
 
@@ -50,7 +51,7 @@ it("says what runs as one program, and offers numbers of nodes and tasks by one 
   server.use(
     http.post("*/api/v1/campaigns/preview", async ({ request }) => {
       plans.push((await request.json()) as object);
-      return HttpResponse.json({}, { status: 500 });
+      return HttpResponse.json({}, { status: 503 });
     }),
   );
   const { user } = openPlan({});
@@ -79,5 +80,6 @@ it("shows nothing for a workload whose nodes each start a program", async () => 
   server.use(http.get("*/api/v1/workloads", () => listOf([own])));
   openPlan({});
   expect(await screen.findByRole("button", { name: "Remove ior" })).toBeVisible();
-  expect(screen.queryByText(/one program/i)).not.toBeInTheDocument();
+  expect(screen.queryByRole("group", { name: /^Scale ior/ })).not.toBeInTheDocument();
+  expect(screen.queryByText(/a program of its own/)).not.toBeInTheDocument();
 });
