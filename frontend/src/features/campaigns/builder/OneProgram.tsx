@@ -58,16 +58,19 @@ type ButtonProps = Pick<OneProgramProps, "draft" | "choice" | "onChange">;
 function NodeButtons({ draft, choice, count, onChange }: ButtonProps & { readonly count: number }) {
   if ((choice.places?.nodes_at_once ?? null) !== null) return null;
   const growing = doubledCounts(count);
+  const together = draft.nodesAtOnce;
   return (
     <>
-      <RowButton
-        aria-pressed={draft.nodesAtOnce === true}
+      <Toggle
+        isOn={together === true}
+        label={t`All ${count} nodes`}
         onClick={() => onChange({ ...draft, nodesAtOnce: true })}
-      >{t`All ${count} nodes`}</RowButton>
-      <RowButton
-        aria-pressed={String(draft.nodesAtOnce) === String(growing)}
+      />
+      <Toggle
+        isOn={String(together) === String(growing)}
+        label={t`${growing.join(", ")} nodes`}
         onClick={() => onChange({ ...draft, nodesAtOnce: doubledCounts(draft.nodes.length) })}
-      >{t`${growing.join(", ")} nodes`}</RowButton>
+      />
     </>
   );
 }
@@ -79,12 +82,27 @@ function TaskButton({ draft, choice, workload, nodes, onChange }: OneProgramProp
   const { [option]: _, ...options } = choice.options;
   const swept: Choice = { ...choice, options, sweep: { ...choice.sweep, [option]: counts } };
   return (
-    <RowButton
-      aria-pressed={String(choice.sweep[option]) === String(counts)}
+    <Toggle
+      isOn={String(choice.sweep[option]) === String(counts)}
+      label={t`${counts.join(", ")} tasks per node`}
       onClick={() =>
         onChange({ ...draft, choices: draft.choices.map((one) => (one.key === choice.key ? swept : one)) })
       }
-    >{t`${counts.join(", ")} tasks per node`}</RowButton>
+    />
+  );
+}
+
+interface ToggleProps {
+  readonly isOn: boolean;
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+function Toggle({ isOn, label, onClick }: ToggleProps) {
+  return (
+    <RowButton aria-pressed={isOn} onClick={onClick} variant={isOn ? "light" : "default"}>
+      {label}
+    </RowButton>
   );
 }
 
