@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
 import { cautionsOf, flagTitle, shownCodes } from "@/components/flagWords";
+import { type IdealLine, powersOfTwo } from "@/lib/scaling";
 import type { Scale } from "@/lib/units";
 import {
   axisTitle,
@@ -26,6 +27,8 @@ export interface ComparedRuns {
   readonly runIds?: readonly number[];
   /** Flag codes by run; doubtful dots are hollow. */
   readonly flags: readonly string[];
+  /** Words about the median, for its tooltip. */
+  readonly note?: string;
 }
 
 export interface ComparedGroup {
@@ -40,6 +43,12 @@ export interface ComparedAxis {
   readonly ticks: readonly { readonly at: number; readonly text: string }[];
 }
 
+/** Ideal lines, and the smallest and largest value of all panels. Both axes are logarithmic. */
+export interface Scaling {
+  readonly ideals: readonly IdealLine[];
+  readonly span: readonly [number, number];
+}
+
 export interface ComparisonOptions {
   readonly metricTitle: string;
   /** Scale and end of the y axis, common to all panels. */
@@ -47,31 +56,79 @@ export interface ComparisonOptions {
   readonly highest: number;
   readonly axis: ComparedAxis;
   readonly scheme: Scheme;
+  readonly scaling?: Scaling | undefined;
 }
 
 const GROUP_WIDTH = 0.8;
 const DOT_ROOM = 0.5;
 const HEADROOM = 1.06;
+const LOG_HEADROOM = 1.15;
 const MOST_TICKS = 16;
 const LOG_FROM_RATIO = 8;
 
 export function comparisonFigure(groups: readonly ComparedGroup[], options: ComparisonOptions): Figure {
   const layout = baseLayout(options.scheme);
-  const { divisor } = options.scale;
+  const { scaling, axis } = options;
+  const hasLegend = groups.length > 1 || scaling !== undefined;
   return {
-    data: groups.flatMap((group, index) => tracesOf(group, index, groups.length, options)),
+    data: [
+      ...groups.flatMap((group, index) => tracesOf(group, index, groups.length, options)),
+      ...(scaling?.ideals.map((ideal, index) => idealTrace(ideal, index, options)) ?? []),
+    ],
     layout: {
       ...layout,
       barmode: "overlay",
-      showlegend: groups.length > 1,
-      margin: { ...layout.margin, ...(groups.length > 1 && LEGEND_ROOM) },
-      xaxis: { ...layout.xaxis, ...xAxis(options.axis), title: { text: options.axis.title } },
+      showlegend: hasLegend,
+      margin: { ...layout.margin, ...(hasLegend && LEGEND_ROOM) },
+      xaxis: {
+        ...layout.xaxis,
+        ...(scaling ? doublingAxis(axis) : xAxis(axis)),
+        title: { text: axis.title },
+      },
       yaxis: {
         ...layout.yaxis,
+        ...yAxis(options),
         title: { text: axisTitle(options.metricTitle, options.scale) },
-        range: [0, (options.highest / divisor) * HEADROOM || 1],
       },
     },
+  };
+}
+
+function yAxis({ scaling, scale: { divisor }, highest }: ComparisonOptions): Partial<Layout["yaxis"]> {
+  if (!scaling) return { range: [0, (highest / divisor) * HEADROOM || 1] };
+  const [least, most] = scaling.span;
+  return {
+    type: "log",
+    range: [Math.log10(least / divisor / LOG_HEADROOM), Math.log10((most / divisor) * LOG_HEADROOM)],
+    tickformat: ",.3~r",
+  };
+}
+
+/** A tick at each power of two. */
+function doublingAxis({ ticks }: ComparedAxis): Partial<Layout["xaxis"]> {
+  const powers = powersOfTwo(ticks.map(({ at }) => at));
+  const [least = 1, most = least] = [powers[0], powers.at(-1)];
+  return {
+    type: "log",
+    tickvals: powers,
+    ticktext: powers.map((power) => String(power)),
+    range: [Math.log10(least / LOG_HEADROOM), Math.log10(most * LOG_HEADROOM)],
+  };
+}
+
+/** One entry of the legend stands for all. */
+function idealTrace({ from, to }: IdealLine, index: number, { scale, scheme }: ComparisonOptions): Data {
+  const ends = [from, to];
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: t`Ideal, from the smallest`,
+    legendgroup: "ideal",
+    showlegend: index === 0,
+    x: ends.map(({ tasks }) => tasks),
+    y: ends.map(({ value }) => value / scale.divisor),
+    line: { color: scheme === "dark" ? "#909296" : "#6c757d", width: 1, dash: "dash" },
+    hoverinfo: "skip",
   };
 }
 
@@ -122,7 +179,7 @@ function line(group: ComparedGroup, index: number, options: ComparisonOptions): 
     x: runs.map(({ at }) => at),
     y: runs.map(({ median }) => median / options.scale.divisor),
     line: { color: traceColour(options.scheme, index), width: 1.5 },
-    text: runs.map(({ values }) => runsInWords(values.length)),
+    text: runs.map(({ values, note }) => [runsInWords(values.length), note].filter(Boolean).join(", ")),
     hovertemplate: `%{y:,.3~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
   };
 }

@@ -23,7 +23,7 @@ export const figureParam = z.object({
   workload: text,
   show: text,
   beside: text,
-  kind: optional(z.enum(["points", "map", "ratio", "parts"])),
+  kind: optional(z.enum(["points", "map", "ratio", "parts", "scaling"])),
   x: text,
   split: text,
   against: text,

@@ -15,6 +15,7 @@ import { type Choices, Filters } from "./Filters";
 import { PinnedRuns } from "./PinnedRuns";
 import { RunGrid } from "./RunGrid";
 import { SavedViews } from "./SavedViews";
+import { ScalingFold } from "./ScalingFold";
 import { useRuns } from "./useRuns";
 import { type ExplorerView, hasFilter, sortOf } from "./view";
 
@@ -57,6 +58,7 @@ export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplo
       >
         <Stack gap="sm">
           <Filters choices={{ ...choices, flags }} onView={onView} view={view} />
+          <ScalingFold runs={runs} />
           <SampleNote clusterIds={runs.map(({ cluster_id }) => cluster_id)} />
           <Loaded
             empty={<NoRuns isFiltered={hasFilter(view)} />}

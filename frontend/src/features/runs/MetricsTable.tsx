@@ -8,7 +8,7 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { type ExportRecord, spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
-import { nodeOf } from "./nodeOf";
+import { measuredNodeOf } from "./nodeOf";
 import { flagsOfNumber, isPartial } from "./numberFlags";
 import { headlineSamples } from "./summary";
 
@@ -25,13 +25,18 @@ export function MetricsTable({ run }: { run: RunDetail }) {
         <Text size="sm">{t`The run did not complete. These values cover the part that ran and are not used in results.`}</Text>
       )}
       {main.length > 0 && <SamplesTable label={t`Metrics`} run={run} samples={main} />}
-      {others.length > 0 && (
-        <details>
-          <summary>{t`More metrics (${others.length})`}</summary>
-          <SamplesTable label={t`More metrics`} run={run} samples={others} />
-        </details>
-      )}
+      <MoreMetrics run={run} samples={others} />
     </>
+  );
+}
+
+export function MoreMetrics({ run, samples }: Pick<SamplesTableProps, "run" | "samples">) {
+  if (samples.length === 0) return null;
+  return (
+    <details>
+      <summary>{t`More metrics (${samples.length})`}</summary>
+      <SamplesTable label={t`More metrics`} run={run} samples={samples} />
+    </details>
   );
 }
 
@@ -75,7 +80,7 @@ function SamplesTable({ run, samples, label }: SamplesTableProps) {
 
 /** For example `node1, scratch`: where the value was measured, if the run has several nodes or targets. */
 function placeOf(run: RunDetail, sample: Sample): string {
-  return [nodeOf(run, sample.order_id), targetOf(run, sample)].filter(Boolean).join(", ");
+  return [measuredNodeOf(run, sample.order_id), targetOf(run, sample)].filter(Boolean).join(", ");
 }
 
 /** Null if the run has one target, or the value covers all targets. */
@@ -88,7 +93,7 @@ function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
   return {
     code: sample.metric,
     better: sample.better,
-    node: nodeOf(run, sample.order_id) || null,
+    node: measuredNodeOf(run, sample.order_id) || null,
     target: targetOf(run, sample),
     ...spread("label_", sample.labels),
   };

@@ -22,8 +22,11 @@ import { elapsedSeconds, formatExactTime, formatLogTime } from "@/lib/time";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
 import { ForeignSection } from "./ForeignSection";
-import { MetricsTable } from "./MetricsTable";
+import { Io500Section } from "./Io500Section";
+import { io500Of } from "./io500";
+import { MetricsTable, MoreMetrics } from "./MetricsTable";
 import { FlagsSection, NotJudgedSection } from "./NotJudgedSection";
+import { ProgramSection } from "./ProgramSection";
 import { cancelRun, retryRun, runEventsQuery, runQuery } from "./queries";
 import { ReadingsSection } from "./ReadingsSection";
 import { RunSummaryLine } from "./RunSummaryLine";
@@ -47,9 +50,8 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
           <RunSummaryLine run={found} />
           <Reasons run={found} />
           <RunFacts run={found} />
-          <Section title={t`Metrics`}>
-            <MetricsTable run={found} />
-          </Section>
+          <ProgramSection run={found} />
+          <Results run={found} />
           {trend}
           <Stack gap="xs">
             <FlagsSection run={found} />
@@ -71,6 +73,18 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
       )}
     </LoadedPage>
   );
+}
+
+/** The IO500 has a form of its own. */
+function Results({ run }: { run: RunDetail }) {
+  const io500 = io500Of(run);
+  if (!io500)
+    return (
+      <Section title={t`Metrics`}>
+        <MetricsTable run={run} />
+      </Section>
+    );
+  return <Io500Section metrics={<MoreMetrics run={run} samples={run.samples} />} result={io500} run={run} />;
 }
 
 function Environment({ run: { environment, observations } }: { run: RunDetail }) {

@@ -4,11 +4,13 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { elapsedSeconds } from "@/lib/time";
-import { formatDuration } from "@/lib/units";
+import { formatDuration, formatFactor, formatValue } from "@/lib/units";
+import { type Io500, io500Of } from "./io500";
 import { summaryOf } from "./summary";
 
 export function RunSummaryLine({ run }: { run: RunDetail }) {
-  const { measured, cautions } = summaryOf(run);
+  const io500 = io500Of(run);
+  const { measured, cautions } = io500?.score ? io500Words(io500) : summaryOf(run);
   const isRejected = run.state === "finished" && run.validity === "rejected";
   const doubts = [...(isRejected ? [t`excluded from all results`] : []), ...cautions];
   return (
@@ -22,6 +24,15 @@ export function RunSummaryLine({ run }: { run: RunDetail }) {
       )}
     </Text>
   );
+}
+
+/** The score and its means; the cautions of its phases are in the table. */
+function io500Words({ score, bandwidth, metadata, reasons }: Io500) {
+  const means = [bandwidth, metadata].flatMap((mean) => (mean ? [formatValue(mean.value, mean.unit)] : []));
+  return {
+    measured: t`IO500 score ${formatFactor(score?.value ?? 0)}: ${means.join(", ")}`,
+    cautions: reasons.length > 0 ? [t`invalid by the rules of the IO500`] : [],
+  };
 }
 
 /** The values of a run that did not complete cover a part of its work. */

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem, get, getEvery, getItems, itemsOf, pages, post, refetchLater } from "@/api/requests";
-import type { Run } from "@/api/types";
+import type { Artefact, Run } from "@/api/types";
 import { LIVE_COUNTERS } from "./live";
 
 const PAGE_SIZE = 100;
@@ -123,6 +123,19 @@ export function artefactTextQuery(artefactId: number) {
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** Reads raw output as the tool wrote it, one file after the other: a run may have dozens. */
+export const readArtefacts = mutationOptions({
+  mutationFn: async (artefacts: readonly Artefact[]) => {
+    const files: { readonly name: string; readonly content: Uint8Array }[] = [];
+    for (const { id, name } of artefacts) {
+      const params = { path: { artefact_id: id } };
+      const call = api.GET("/api/v1/artefacts/{artefact_id}", { params, parseAs: "arrayBuffer" });
+      files.push({ name, content: new Uint8Array(await answer(call)) });
+    }
+    return files;
+  },
+});
 
 /** Superseded readings never change. */
 export function readingQuery(readingId: number) {

@@ -141,6 +141,7 @@ function WhatStep({ draft, onChange, preview, ...props }: StepProps) {
       />
       <WorkloadsSection
         draft={draft}
+        nodes={props.nodes}
         onChange={onChange}
         refused={refusalOf(preview.error)}
         workloads={props.workloads}

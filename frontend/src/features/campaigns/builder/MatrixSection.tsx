@@ -27,7 +27,10 @@ export function MatrixSection({ preview }: { preview: Preview }) {
                 <Detail>{t`monitoring ${cell.observer_names.join(", ")}`}</Detail>
               )}
             </td>
-            {cell.workload}
+            <td>
+              {cell.workload}
+              <Program cell={cell} />
+            </td>
             <td className="iotide-wrap">{describeCell(cell)}</td>
             <Quantity unit="bytes" value={cell.bytes_needed} />
             <Datum unit="seconds" value={cell.run_seconds_estimated}>
@@ -43,4 +46,13 @@ export function MatrixSection({ preview }: { preview: Preview }) {
       )}
     </Section>
   );
+}
+
+interface ProgramProps {
+  /** `program` is null or absent if each node starts a program of its own. */
+  readonly cell: { readonly ordinal: number; readonly program?: string | null };
+}
+
+function Program({ cell: { program } }: ProgramProps) {
+  return program && <Detail>{program}</Detail>;
 }

@@ -64,14 +64,17 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
   return (
     <Group align="flex-start" mt="md">
       <Input.Wrapper
-        description={t`Nodes that run at once start at the same moment. The sum of their rates is shown too.`}
+        description={t`Nodes at once start together. The sum of their rates is shown too, unless they run one program.`}
         label={t`Nodes at once`}
+        maw="100%"
       >
         <SegmentedControl
           aria-label={t`Nodes at once`}
           data={TOGETHER}
           mt={4}
+          maw="100%"
           onChange={choose}
+          style={{ overflowX: "auto" }}
           value={counts ? "growing" : nodesAtOnce ? "all" : "alone"}
         />
       </Input.Wrapper>

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
-import { useMemo } from "react";
-import type { Workload } from "@/api/types";
+import { type ReactNode, useMemo } from "react";
+import type { Node, Workload } from "@/api/types";
 import { Icon } from "@/components/Icon";
 import { Detail, Hint, RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
@@ -9,6 +9,7 @@ import { SchemaForm } from "@/components/schema-form/SchemaForm";
 import { readFields } from "@/components/schema-form/schema";
 import { problemsOf } from "@/components/schema-form/values";
 import { addChoice, type Choice, type Draft } from "./draft";
+import { OneProgram } from "./OneProgram";
 import { type NodesAtOnce, ownPart } from "./places";
 import { RolesInput } from "./RolesInput";
 import { nodesOf } from "./roles";
@@ -16,13 +17,14 @@ import { isForScratch, placeOf } from "./scratch";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
+  readonly nodes: readonly Node[];
   readonly workloads: readonly Workload[];
   /** The option that the server rejected, with the index of its workload. */
   readonly refused: { readonly index: number; readonly option: string; readonly message: string } | null;
   readonly onChange: (draft: Draft) => void;
 }
 
-export function WorkloadsSection({ draft, workloads, refused, onChange }: WorkloadsSectionProps) {
+export function WorkloadsSection({ draft, nodes, workloads, refused, onChange }: WorkloadsSectionProps) {
   function replace(choice: Choice): void {
     onChange({ ...draft, choices: draft.choices.map((old) => (old.key === choice.key ? choice : old)) });
   }
@@ -36,21 +38,25 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
         {draft.choices.length === 0 && (
           <NoChoice onAdd={(name) => onChange(addChoice(draft, name))} workloads={workloads} />
         )}
-        {draft.choices.map((choice, index) => (
-          <ChoiceCard
-            choice={choice}
-            key={choice.key}
-            onChange={replace}
-            onRemove={() =>
-              onChange({ ...draft, choices: draft.choices.filter(({ key }) => key !== choice.key) })
-            }
-            isOnScratch={draft.scratch !== undefined && draft.targets.includes(placeOf(draft.scratch))}
-            nodes={nodesOf(draft.nodes, choice)}
-            own={ownPart(draft, choice)}
-            refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
-            workload={workloads.find(({ name }) => name === choice.workload)}
-          />
-        ))}
+        {draft.choices.map((choice, index) => {
+          const workload = workloads.find(({ name }) => name === choice.workload);
+          return (
+            <ChoiceCard
+              choice={choice}
+              key={choice.key}
+              onChange={replace}
+              onRemove={() =>
+                onChange({ ...draft, choices: draft.choices.filter(({ key }) => key !== choice.key) })
+              }
+              isOnScratch={draft.scratch !== undefined && draft.targets.includes(placeOf(draft.scratch))}
+              nodes={nodesOf(draft.nodes, choice)}
+              own={ownPart(draft, choice)}
+              program={workload && <OneProgram {...{ draft, choice, workload, nodes, onChange }} />}
+              refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
+              workload={workload}
+            />
+          );
+        })}
       </Stack>
     </Section>
   );
@@ -112,6 +118,8 @@ interface ChoiceCardProps {
   readonly isOnScratch: boolean;
   readonly nodes: readonly string[];
   readonly own: OwnPart;
+  /** How it runs on several nodes, if as one program. */
+  readonly program: ReactNode;
   readonly workload: Workload | undefined;
   readonly refused: Readonly<Record<string, string>>;
   readonly onChange: (choice: Choice) => void;
@@ -119,7 +127,7 @@ interface ChoiceCardProps {
 }
 
 function ChoiceCard({ choice, isOnScratch, nodes, own, workload, ...props }: ChoiceCardProps) {
-  const { refused, onChange, onRemove } = props;
+  const { program, refused, onChange, onRemove } = props;
   const fields = useMemo(() => (workload ? readFields(workload.options_schema) : []), [workload]);
   return (
     <Card bg="transparent" padding="sm" withBorder>
@@ -142,6 +150,7 @@ function ChoiceCard({ choice, isOnScratch, nodes, own, workload, ...props }: Cho
       {(choice.roles || (nodes.length > 1 && workload && workload.step_roles.length > 0)) && (
         <RolesInput nodes={nodes} onChange={(roles) => onChange({ ...choice, roles })} roles={choice.roles} />
       )}
+      {program}
       <SchemaForm
         fields={isOnScratch ? fields : fields.filter((field) => !isForScratch(field.name, choice))}
         onChange={(form) => onChange({ ...choice, ...form })}

@@ -45,6 +45,8 @@ function describeRuns({ kind, axes, rows }: Pick<Layout, "kind" | "axes" | "rows
   if (kind === "map") return t`Each cell is the median of ${runs}.`;
   if (kind === "ratio")
     return t`Each cell is a ratio of medians of ${runs}, without an interval. Single runs give no ratio.`;
+  if (kind === "scaling")
+    return t`Each point is a run; lines are medians of ${runs}. Dashed: the smallest configuration's value for each further task.${hollow}`;
   if (kind === "parts") return t`Bars are medians of ${runs} for each part; points are single runs.`;
   if (axes[0] === "run") return t`Each point is a run.${hollow}`;
   return t`Each point is a run; bars and lines are medians of ${runs}.${hollow}`;

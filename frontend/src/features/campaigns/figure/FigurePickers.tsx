@@ -6,7 +6,16 @@ import type { CampaignMeasures } from "@/api/types";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import type { TitleOf } from "@/lib/options";
-import { type FigureKind, type FigureView, type Layout, type Measure, placeOf, textsOf } from "./choice";
+import {
+  type FigureKind,
+  type FigureView,
+  freeOf,
+  isOfMany,
+  type Layout,
+  type Measure,
+  placeOf,
+  textsOf,
+} from "./choice";
 import { type FigureRow, titleOfDimension } from "./rows";
 import { seedsOf } from "./seeds";
 
@@ -26,6 +35,7 @@ const KIND_TITLES: Readonly<Record<FigureKind, string>> = {
   map: t`Heat map of two sizes`,
   ratio: t`Ratio of two heat maps`,
   parts: t`Stacked parts`,
+  scaling: t`Scaling over tasks`,
 };
 
 export function FigurePickers(props: FigurePickersProps) {
@@ -88,7 +98,7 @@ interface PartProps extends Pick<FigurePickersProps, "layout" | "view" | "onView
 
 function SplitPick({ layout, view, onView, titleOf }: PartProps) {
   const { kind, axes, dimensions, split, against, rows } = layout;
-  const free = dimensions.filter((name) => !axes.includes(name) && !(kind === "parts" && name === "part"));
+  const free = freeOf(kind, dimensions, axes);
   if (free.length === 0) return null;
   const options = free.map((name) => ({ value: name, label: titleOfDimension(name, titleOf) }));
   return (
@@ -113,7 +123,7 @@ function SplitPick({ layout, view, onView, titleOf }: PartProps) {
 
 function BasePick({ layout: { kind, dimensions, base, rows }, view, onView }: PartProps) {
   const name = placeOf(dimensions);
-  if (!name || kind === "map" || kind === "ratio") return null;
+  if (!name || (kind !== "points" && kind !== "parts")) return null;
   return (
     <Pick
       label={t`Show relative to`}
@@ -136,7 +146,7 @@ function PinPicks({ layout, view, onView, titleOf }: PartProps) {
       key={name}
       label={titleOfDimension(name, titleOf)}
       onPick={(text) => pin(name, text)}
-      options={[...(kind === "points" ? [{ value: "", label: t`all` }] : []), ...textsOf(all, name)]}
+      options={[...(isOfMany(kind) ? [{ value: "", label: t`all` }] : []), ...textsOf(all, name)]}
       value={pins[name] ?? ""}
     />
   ));

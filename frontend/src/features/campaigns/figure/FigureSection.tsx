@@ -160,7 +160,7 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
     () => runOrder([...cells, ...sides.flatMap((side) => side.cells ?? [])]),
     [cells, sides],
   );
-  const layout = useMemo(() => chooseLayout(rows, view), [rows, view]);
+  const layout = useMemo(() => chooseLayout(rows, view, measure.unit), [rows, view, measure.unit]);
   const { panels, undrawn } = useMemo(
     () => drawPanels(layout, { measure, titleOf, order, scheme }),
     [layout, measure, titleOf, order, scheme],

@@ -5,10 +5,11 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity } from "@/components/values";
 import { type ExportTable, plainCell, toCsv } from "@/lib/exported";
 import type { TitleOf } from "@/lib/options";
-import { formatRoughFactor } from "@/lib/units";
+import { formatRoughFactor, formatRoughPercent } from "@/lib/units";
 import type { Layout, Measure } from "./choice";
 import { isPublished, ratiosTo } from "./ratios";
 import { type FigureRow, textOf, titleOfDimension } from "./rows";
+import { idealShares } from "./scaling";
 
 interface FigureTableProps {
   readonly layout: Layout;
@@ -23,6 +24,7 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
   const { rows } = layout;
   const titles = dimensions.map((name) => titleOfDimension(name, titleOf));
   const ratios = layout.base && ratiosTo(layout.base, rows, dimensions);
+  const shares = layout.kind === "scaling" ? idealShares(rows, dimensions) : undefined;
   return (
     <details className="iotide-beside">
       <summary>{t`Table of ${measure.title}`}</summary>
@@ -36,6 +38,7 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
           ...titles,
           t`Median`,
           ...(layout.base ? [t`Ratio to ${layout.base.text}`] : []),
+          ...(shares ? [t`Share of ideal`] : []),
           t`Min`,
           t`Max`,
           t`Runs`,
@@ -61,6 +64,11 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
                 <Ratio ratio={ratios.get(row)} />
               </td>
             )}
+            {shares && (
+              <td>
+                <Share share={shares.get(row)} />
+              </td>
+            )}
             <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.low} />}</td>
             <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.high} />}</td>
             <td>
@@ -81,6 +89,10 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
 
 function Ratio({ ratio }: { ratio: number | undefined }) {
   return ratio !== undefined && <Datum value={ratio}>{formatRoughFactor(ratio)}</Datum>;
+}
+
+function Share({ share }: { share: number | undefined }) {
+  return share !== undefined && <Datum value={share}>{`${formatRoughPercent(share)} %`}</Datum>;
 }
 
 function OneRun({ isPublished }: { isPublished: boolean }) {

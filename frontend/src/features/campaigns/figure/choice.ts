@@ -6,8 +6,9 @@ import type { Unit } from "@/lib/units";
 import { counterTitle, counterUnit } from "@/plots/curve";
 import { MAX_TRACES } from "@/plots/figure";
 import { dimensionsOf, type FigureRow, groupRows, isNumeric, textOf, valuesOf } from "./rows";
+import { canScale, hasGrowingNodes, scaledRows, scalingAxis, TOTALS } from "./scaling";
 
-export const FIGURE_KINDS = ["points", "map", "ratio", "parts"] as const;
+export const FIGURE_KINDS = ["points", "map", "ratio", "parts", "scaling"] as const;
 export type FigureKind = (typeof FIGURE_KINDS)[number];
 
 export interface FigureView {
@@ -114,24 +115,45 @@ const PARTS = ["user", "sys", "wait"];
 export const STACKED = { whole: "real", parts: PARTS } as const;
 const LONG_SERIES = 8;
 
-export function chooseLayout(all: readonly FigureRow[], view: FigureView): Layout {
-  const dimensions = dimensionsOf(all);
-  const kinds = kindsFor(all, dimensions);
+const RATES: readonly Unit[] = ["bytes_per_second", "operations_per_second"];
+
+/** Only rates scale, so `unit` is that of the rows' values. */
+export function chooseLayout(given: readonly FigureRow[], view: FigureView, unit: Unit): Layout {
+  const kinds = kindsFor(given, dimensionsOf(given), RATES.includes(unit));
   const kind = kinds.find((known) => known === view.kind) ?? kinds.at(-1) ?? "points";
+  const all = kind === "scaling" ? scaledRows(given) : given;
+  const dimensions = dimensionsOf(all);
   const axes = chooseAxes(kind, all, dimensions, view);
-  const free = dimensions.filter((name) => !axes.includes(name) && !(kind === "parts" && name === "part"));
+  const free = freeOf(kind, dimensions, axes);
   const split = chooseSplit(kind, all, axes, free, view);
   const rest = free.filter((name) => name !== split);
   const pins = choosePins(kind, all, rest, view);
   const rows = all.filter((row) => Object.entries(pins).every(([name, text]) => textOf(row, name) === text));
   const against = kind === "ratio" && split ? chooseAgainst(rows, split, view) : undefined;
-  const base = kind === "map" || kind === "ratio" ? undefined : chooseBase(rows, dimensions, view);
+  const hasBase = kind === "points" || kind === "parts";
+  const base = hasBase ? chooseBase(rows, dimensions, view) : undefined;
   const series = rest.filter((name) => !(name in pins));
-  return { kinds, kind, dimensions, axes, split, series, pins, against, base, rows, all };
+  return { kinds, kind, dimensions, axes, split, series, pins, against, base, rows, all: given };
+}
+
+/** Return the dimensions that can split a figure into panels or colours. */
+export function freeOf(kind: FigureKind, dimensions: readonly string[], axes: readonly string[]): string[] {
+  const taken = [...axes, ...(kind === "parts" ? ["part"] : []), ...(kind === "scaling" ? TOTALS : [])];
+  return dimensions.filter((name) => !taken.includes(name));
 }
 
 /** Return the possible kinds, the most informative last. */
-function kindsFor(rows: readonly FigureRow[], dimensions: readonly string[]): FigureKind[] {
+function kindsFor(
+  rows: readonly FigureRow[],
+  dimensions: readonly string[],
+  areRates: boolean,
+): FigureKind[] {
+  const kinds = kindsOf(rows, dimensions);
+  if (!areRates || !canScale(rows)) return kinds;
+  return hasGrowingNodes(rows) ? [...kinds, "scaling"] : ["scaling", ...kinds];
+}
+
+function kindsOf(rows: readonly FigureRow[], dimensions: readonly string[]): FigureKind[] {
   if (dimensions.includes("part") && hasParts(rows)) return ["points", "parts"];
   const sizes = mapAxes(rows, dimensions);
   if (!sizes) return ["points"];
@@ -165,6 +187,7 @@ function chooseAxes(
   { x }: FigureView,
 ): string[] {
   if (kind === "map" || kind === "ratio") return mapAxes(rows, dimensions) ?? [];
+  if (kind === "scaling") return [scalingAxis(rows)];
   if (kind === "parts") {
     const places = dimensions.filter((name) => name !== "part" && name !== "operation");
     const first = x && places.includes(x) ? [x] : [];
@@ -193,13 +216,18 @@ function chooseSplit(
   if (split && free.includes(split)) return split;
   if (kind === "parts") return undefined;
   const places = inOrderOf([...PLACES_FIRST, "operation"], free);
-  if (kind !== "points") return places[0];
+  if (kind === "map" || kind === "ratio") return places[0];
   const isCrowded = groupRows(rows, free).length > MAX_TRACES;
   if (free.includes("operation") && (free.length > 1 || isCrowded || axes[0] === "run")) return "operation";
   return isCrowded ? places[0] : undefined;
 }
 
-/** Heat maps and stacked parts show one value of each other dimension; points can use colours. */
+/** Points and lines use colours. */
+export function isOfMany(kind: FigureKind): boolean {
+  return kind === "points" || kind === "scaling";
+}
+
+/** Heat maps and stacked parts show one value of each other dimension. */
 function choosePins(
   kind: FigureKind,
   rows: readonly FigureRow[],
@@ -209,7 +237,7 @@ function choosePins(
   const pins: Record<string, string> = {};
   for (const name of rest) {
     const texts = textsOf(rows, name);
-    const wanted = texts.find((text) => text === only[name]) ?? (kind === "points" ? undefined : texts[0]);
+    const wanted = texts.find((text) => text === only[name]) ?? (isOfMany(kind) ? undefined : texts[0]);
     if (wanted !== undefined) pins[name] = wanted;
   }
   return pins;

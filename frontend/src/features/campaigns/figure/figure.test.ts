@@ -19,6 +19,7 @@ let nextRun = 1;
 interface Given {
   readonly variant?: string;
   readonly targets?: string[];
+  readonly nodes?: string[];
   readonly target?: string | null;
   readonly options?: object;
   readonly labels?: object;
@@ -30,6 +31,7 @@ function cell(given: Given) {
   const {
     variant = "",
     targets = ["disk"],
+    nodes = ["node07"],
     target = null,
     options = {},
     labels = {},
@@ -44,7 +46,7 @@ function cell(given: Given) {
   return {
     variant,
     target_names: targets,
-    node_names: ["node07"],
+    node_names: nodes,
     options,
     runs,
     measurements: [
@@ -64,7 +66,7 @@ function cell(given: Given) {
 }
 
 function choose(cells: MeasuredCell[], view: FigureView = {}) {
-  return chooseLayout(rowsOf(cells), view);
+  return chooseLayout(rowsOf(cells), view, RATE.unit);
 }
 
 function draw(cells: MeasuredCell[], view: FigureView = {}) {
@@ -291,6 +293,59 @@ it("shows writers with their total, and loss with the rate of a stream", () => {
     "throughput",
     "mean:cpu_user_ratio",
   ]);
+});
+
+/** Nodes times tasks, at a rate for each task. */
+const gangs = (rates: readonly number[], labels: object = {}) =>
+  [1, 2].flatMap((count) =>
+    [1, 4].map((tasks, place) =>
+      cell({
+        nodes: ["n1", "n2"].slice(0, count),
+        options: { tasks },
+        labels,
+        values: [1e6 * count * tasks * (rates[place] ?? 1)],
+      }),
+    ),
+  );
+
+it("draws totals over the tasks on all nodes, a line for each number of tasks per node, and the ideal", () => {
+  const cells = [
+    ...gangs([1, 0.5]),
+    cell({ nodes: ["n1", "n2"], options: { tasks: 4 }, labels: { writer: "n1" } }),
+  ];
+  expect(choose(cells)).toMatchObject({ kind: "scaling", axes: ["all_tasks"], series: ["tasks"] });
+  const { data, layout } = draw(cells).panels[0]?.figure ?? { data: [], layout: {} };
+  expect(data.filter((trace) => "mode" in trace && trace.mode === "lines")).toMatchObject([
+    { name: "Tasks 1", x: [1, 2], y: [1, 2], text: ["1 run, 100 % of ideal", "1 run, 100 % of ideal"] },
+    { name: "Tasks 4", x: [4, 8], y: [2, 4], text: ["1 run, 50 % of ideal", "1 run, 50 % of ideal"] },
+    { name: "Ideal, from the smallest", x: [1, 8], y: [1, 8] },
+  ]);
+  expect(layout.xaxis).toMatchObject({ type: "log", ticktext: ["1", "2", "4", "8"] });
+  expect(layout.yaxis).toMatchObject({ type: "log" });
+});
+
+it("begins an ideal line in each panel", () => {
+  const cells = [...gangs([1, 1], { operation: "write" }), ...gangs([3, 3], { operation: "read" })];
+  expect(choose(cells)).toMatchObject({ split: "operation", series: ["tasks"] });
+  const ideals = draw(cells).panels.map(({ figure }) => figure.data.at(-1));
+  expect(ideals).toMatchObject([{ y: [1, 8] }, { y: [3, 24] }]);
+});
+
+it("counts nodes without an option for tasks, and the sum of nodes that each run a program", () => {
+  const pair = ["n1", "n2"];
+  const cells = [
+    cell({ nodes: ["n1"], values: [1e6] }),
+    cell({ nodes: pair, values: [0.8e6] }),
+    cell({ nodes: pair, labels: { nodes: "all" }, values: [1.6e6] }),
+  ];
+  expect(choose(cells)).toMatchObject({ kind: "scaling", axes: ["node_count"], series: [] });
+  expect(draw(cells).panels[0]?.figure.data[0]).toMatchObject({ x: [1, 2], y: [1, 1.6] });
+});
+
+it("offers no scaling of durations, or over nodes that take turns", () => {
+  const turns = ["n1", "n2"].map((name) => cell({ nodes: [name], options: { tasks: 4 } }));
+  expect(choose(turns).kinds).not.toContain("scaling");
+  expect(chooseLayout(rowsOf(gangs([1, 1])), {}, "seconds").kinds).not.toContain("scaling");
 });
 
 it("writes one run per CSV line in base units", () => {

@@ -1,10 +1,12 @@
 import { t } from "@lingui/core/macro";
 import { optionValue, type TitleOf, type Values } from "@/lib/options";
-import { type ComparedAxis, type ComparedGroup, comparisonFigure } from "@/plots/comparison";
+import { spanOf } from "@/lib/scaling";
+import { formatRoughPercent } from "@/lib/units";
+import { type ComparedAxis, type ComparedGroup, comparisonFigure, type Scaling } from "@/plots/comparison";
 import { axisScale, type Figure, MAX_TRACES, runsInWords, type Scheme } from "@/plots/figure";
 import { ratioFigure, ratioSpan, type SizeMap, surfaceFigure } from "@/plots/map";
 import { type PartedBar, partsFigure } from "@/plots/parts";
-import { type Layout, type Measure, STACKED } from "./choice";
+import { isOfMany, type Layout, type Measure, STACKED } from "./choice";
 import {
   type FigureRow,
   groupRows,
@@ -15,6 +17,7 @@ import {
   titleOfDimension,
   valuesOf,
 } from "./rows";
+import { idealShares, idealsOf } from "./scaling";
 
 export interface Panel {
   /** Values shared by the whole panel; empty with a single panel. */
@@ -47,7 +50,7 @@ export function drawPanels(layout: Layout, look: Look): Panels {
     title: rows[0] && split.length > 0 ? nameRow(rows[0], split, look.titleOf) : "",
     figure: drawOne(rows, layout, look, highest),
   }));
-  const colours = layout.kind === "points" ? Math.max(...groups.map((rows) => seriesIn(rows, layout))) : 0;
+  const colours = isOfMany(layout.kind) ? Math.max(...groups.map((rows) => seriesIn(rows, layout))) : 0;
   return { panels, undrawn: groups.length - drawn.length + Math.max(0, colours - MAX_TRACES) };
 }
 
@@ -73,16 +76,24 @@ function drawOne(rows: readonly FigureRow[], layout: Layout, look: Look, highest
     highest,
     axis: axisOf(layout, look),
     scheme: look.scheme,
+    scaling: layout.kind === "scaling" ? scalingOf(rows, layout) : undefined,
   });
 }
 
+/** Ideal lines of a panel, with the span of all panels. */
+function scalingOf(rows: readonly FigureRow[], { rows: all, dimensions }: Layout): Scaling {
+  const reached = all.flatMap(({ measured: { low, high } }) => [low, high]);
+  const ends = idealsOf(all, dimensions).map(({ to }) => to.value);
+  return { ideals: idealsOf(rows, dimensions), span: spanOf([...reached, ...ends]) };
+}
+
 /** All panels share the axis, so that they can be compared. */
-function axisOf({ axes: [x = "target"], rows }: Layout, { titleOf, order }: Look): ComparedAxis {
+function axisOf({ kind, axes: [x = "target"], rows }: Layout, { titleOf, order }: Look): ComparedAxis {
   const title = titleOfDimension(x, titleOf);
   if (x === "run")
     return { kind: "order", title, ticks: [...order.values()].map((at) => ({ at, text: "" })) };
   const values = valuesOf(rows, x);
-  const isLine = isNumeric(rows, x) && values.length > 2;
+  const isLine = kind === "scaling" || (isNumeric(rows, x) && values.length > 2);
   const at = (value: unknown, index: number) => (isLine ? Number(value) : index);
   return {
     kind: isLine ? "number" : "category",
@@ -94,6 +105,7 @@ function axisOf({ axes: [x = "target"], rows }: Layout, { titleOf, order }: Look
 function groupsOf(rows: readonly FigureRow[], layout: Layout, look: Look): ComparedGroup[] {
   const { ticks } = axisOf(layout, look);
   const [x = "target"] = layout.axes;
+  const shares = layout.kind === "scaling" ? idealShares(layout.rows, layout.dimensions) : undefined;
   return groupRows(rows, layout.series)
     .slice(0, MAX_TRACES)
     .map((group) => ({
@@ -102,7 +114,9 @@ function groupsOf(rows: readonly FigureRow[], layout: Layout, look: Look): Compa
         if (x === "run") return inSequence(row, look.order);
         const at = ticks.find(({ text }) => text === textOf(row, x))?.at ?? 0;
         const { median, values, run_ids: runIds, flags } = row.measured;
-        return [{ at, median, values, runIds, flags }];
+        const share = shares?.get(row);
+        const note = share === undefined ? "" : t`${formatRoughPercent(share)} % of ideal`;
+        return [{ at, median, values, runIds, flags, note }];
       }),
     }));
 }

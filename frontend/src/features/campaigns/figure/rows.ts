@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { MeasuredCell, Measurement } from "@/api/types";
 import { groupBy } from "@/lib/grouping";
 import { optionValue, plainTitle, type TitleOf, type Values, varyingNames } from "@/lib/options";
+import { medianOf } from "@/lib/percentile";
 
 export interface FigureRow {
   readonly parts: Values;
@@ -20,6 +21,8 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
   target: "Target",
   node: "Node",
   loaded: "Loaded",
+  all_tasks: t`Tasks on all nodes`,
+  node_count: t`Nodes`,
   run: t`Run (in start order)`,
 };
 /** Meaning of a missing label. */
@@ -51,12 +54,6 @@ function joined(rows: readonly FigureRow[]): FigureRow {
     flags: [...new Set(each.flatMap(({ flags }) => flags))],
   };
   return { parts: first.parts, measured };
-}
-
-function medianOf(values: readonly number[]): number {
-  const ordered = [...values].sort((a, b) => a - b);
-  const [below = Number.NaN, above = below] = ordered.slice(Math.ceil(ordered.length / 2) - 1);
-  return ordered.length % 2 === 0 ? (below + above) / 2 : below;
 }
 
 /** Places come first: of names that always vary together, the first is kept. */

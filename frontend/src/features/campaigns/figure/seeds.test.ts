@@ -40,12 +40,12 @@ it("draws wall-clock time over file size, target by target", () => {
   });
 });
 
-it("uses the total over writers, and counts growing node groups as writers", () => {
+it("uses the total over writers, and shows how growing groups of nodes scale", () => {
   const own = [...DD, metric("total_throughput", "bytes_per_second")];
   const writers = rows({ options: { writers: 1 } }, { options: { writers: 2 } });
   expect(seedsOf(own, "dd", writers).at(-1)?.view).toMatchObject({ show: "total_throughput", x: "writers" });
   const growing = rows({ nodes: ["n1"] }, { nodes: ["n1", "n2"] });
-  expect(seedsOf(own, "dd", growing).at(-1)?.view).toMatchObject({ x: "node" });
+  expect(seedsOf(own, "dd", growing).at(-1)?.view).toMatchObject({ kind: "scaling" });
   const single = rows({ nodes: ["n1"] }, { nodes: ["n2"] });
   expect(seedsOf(own, "dd", single)).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { CampaignMeasures } from "@/api/types";
 import type { FigureView } from "./choice";
 import { type FigureRow, isNumeric, valuesOf } from "./rows";
+import { canScale } from "./scaling";
 
 export interface Seed {
   readonly title: string;
@@ -14,7 +15,7 @@ type Metric = CampaignMeasures["metrics"][number];
 
 /** A line needs two points. */
 const FEWEST_PLACES = 2;
-const WRITERS = ["writers", "processes", "numjobs", "jobs", "node"];
+const WRITERS = ["writers", "processes", "numjobs", "jobs"];
 
 /** Return the figures that a workload's metrics and dimensions allow. */
 export function seedsOf(metrics: readonly Metric[], workload: string, rows: readonly FigureRow[]): Seed[] {
@@ -24,6 +25,7 @@ export function seedsOf(metrics: readonly Metric[], workload: string, rows: read
   const rate = named("total_throughput") ?? named("throughput");
   const record = named("throughput") ?? rate;
   const creation = named("total_operation_rate") ?? named("operation_rate");
+  const scaled = rate ?? creation;
   const writers = WRITERS.find((name) => hasLine(rows, name));
   const place = ["variant", "target"].find((name) => valuesOf(rows, name).length >= FEWEST_PLACES);
   const hasSizes = hasLine(rows, "file_size_bytes");
@@ -37,6 +39,14 @@ export function seedsOf(metrics: readonly Metric[], workload: string, rows: read
           {
             title: t`Real = user + sys + wait`,
             view: { workload, show: parted.metric, kind: "parts" } as const,
+          },
+        ]
+      : []),
+    ...(scaled && canScale(rows)
+      ? [
+          {
+            title: t`Scaling over nodes and tasks`,
+            view: { workload, show: scaled.metric, kind: "scaling" } as const,
           },
         ]
       : []),
@@ -60,12 +70,5 @@ function seed(
 
 function hasLine(rows: readonly FigureRow[], name: string): boolean {
   const values = valuesOf(rows, name).filter((value) => value !== undefined);
-  return (
-    values.length >= FEWEST_PLACES && (name === "node" ? hasGrowingNodes(values) : isNumeric(rows, name))
-  );
-}
-
-/** Groups of nodes of different sizes count as writers; single nodes do not. */
-function hasGrowingNodes(names: readonly unknown[]): boolean {
-  return new Set(names.map((name) => String(name).split(" + ").length)).size >= FEWEST_PLACES;
+  return values.length >= FEWEST_PLACES && isNumeric(rows, name);
 }

@@ -53,13 +53,13 @@ it("names other campaigns by cluster and by their own dimensions", () => {
 });
 
 it("draws the bars of both campaigns by size, and leaves a single campaign unchanged", () => {
-  const layout = chooseLayout(mergeSides(sides, plainTitle), { x: "file_size_bytes" });
+  const layout = chooseLayout(mergeSides(sides, plainTitle), { x: "file_size_bytes" }, "seconds");
   expect(layout).toMatchObject({ kind: "parts", axes: ["file_size_bytes", "target"], pins: {} });
   expect(mergeSides([{ name: "", rows: PRINTED }], plainTitle)).toEqual(PRINTED);
 });
 
 it("stacks the parts of each file system in groups of one file size, the smallest first", () => {
-  const layout = chooseLayout(PRINTED, { kind: "parts", x: "file_size_bytes" });
+  const layout = chooseLayout(PRINTED, { kind: "parts", x: "file_size_bytes" }, "seconds");
   const measure = { key: "duration", title: "Duration", description: "", unit: "seconds" } as const;
   const look = {
     measure: { ...measure, query: { metric: "duration" } },
@@ -79,7 +79,7 @@ it("stacks the parts of each file system in groups of one file size, the smalles
 });
 
 it("divides published values by the chosen baseline", () => {
-  const { base, dimensions, rows } = chooseLayout(PRINTED, { against: "gpfs" });
+  const { base, dimensions, rows } = chooseLayout(PRINTED, { against: "gpfs" }, "seconds");
   const ratios = ratiosTo(base ?? { name: "", text: "" }, rows, dimensions);
   const wholes = rows.filter(({ parts }) => parts.target === "nfs" && parts.part === "real");
   expect(wholes.map((one) => formatRoughFactor(ratios.get(one) ?? 0))).toEqual(["4.2", "4.3", "3.6", "4.7"]);

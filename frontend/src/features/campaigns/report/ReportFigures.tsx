@@ -82,7 +82,7 @@ function Pictures({ cells, measure, workload }: PicturesProps) {
   const titlesOf = useTitlesOf();
   const name = `${workload}: ${measure.title}`;
   const { panels, runIds, undrawn } = useMemo(() => {
-    const layout = chooseLayout(rowsOf(cells), {});
+    const layout = chooseLayout(rowsOf(cells), {}, measure.unit);
     const look = { measure, titleOf: titlesOf(workload), order: runOrder(cells), scheme: "light" as const };
     const drawn = layout.rows.flatMap(({ measured }) => measured.run_ids);
     return { ...drawPanels(layout, look), runIds: [...new Set(drawn)].sort((a, b) => a - b) };
