@@ -27,6 +27,7 @@ class StepRole(StrEnum):
     MEMBER = "member"
 
 
+GANG_ROLES: Final = frozenset({StepRole.HEAD, StepRole.MEMBER})
 WITHOUT_TARGETS: Final = frozenset({StepRole.SENDER, StepRole.MAKER})
 """Roles of nodes that load no target."""
 

@@ -258,12 +258,6 @@ def baseline(session: Session, workload: Workload) -> WorkloadBaseline:
     return session.get_one(WorkloadBaseline, Catalogue(workload.cluster_id).key(workload.name))
 
 
-def series_options(baseline: WorkloadBaseline, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a series key: those that differ from the frozen defaults, sorted by name."""
-    frozen = baseline.option_defaults
-    return {name: options[name] for name in sorted(options) if name not in frozen or options[name] != frozen[name]}
-
-
 def _nodes_by_version(offered: Sequence[repository.Availability]) -> dict[str, list[str]]:
     nodes: defaultdict[str, list[str]] = defaultdict(list)
     for row in offered:
