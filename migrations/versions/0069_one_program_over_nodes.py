@@ -1,4 +1,4 @@
-"""one MPI program over all nodes of a gang: its roles, and which workloads have one
+"""one MPI program over all nodes of a gang: its roles, which workloads have one, reasons of orders
 
 Stored plans of ior and mdtest with several nodes at once keep their meaning: each node starts its own program. The
 previous release starts none of these plans, since its ior and mdtest have no such option.
@@ -32,6 +32,7 @@ def upgrade() -> None:
             "own_programs", JSONB(), server_default=sa.text("""'{"kind": "number", "value": 1}'"""), nullable=False
         ),
     )
+    op.add_column("node_order", sa.Column("reason_code", sa.String()))
     op.drop_constraint(op.f(_ROLE), "cell_node")
     roles = "step_role IN ('sender', 'receiver', 'maker', 'head', 'member')"
     op.create_check_constraint(op.f(_ROLE), "cell_node", roles)
@@ -47,6 +48,7 @@ def downgrade() -> None:
     op.execute("UPDATE cell_node SET step_role = NULL WHERE step_role IN ('head', 'member')")
     op.drop_constraint(op.f(_ROLE), "cell_node")
     op.create_check_constraint(op.f(_ROLE), "cell_node", "step_role IN ('sender', 'receiver', 'maker')")
+    op.drop_column("node_order", "reason_code")
     op.drop_column("workload", "own_programs")
 
 

@@ -117,7 +117,8 @@ _COPY_CELLS: Final = (
 _INSERT_PLACES: Final = text(
     """
     WITH of_block AS MATERIALIZED (
-        SELECT id, CAST(ordinal AS bigint) AS ordinal, width_bucket(CAST(ordinal AS bigint), CAST(:firsts AS bigint[])) AS block
+        SELECT id, CAST(ordinal AS bigint) AS ordinal,
+               width_bucket(CAST(ordinal AS bigint), CAST(:firsts AS bigint[])) AS block
         FROM cell WHERE campaign_id = :campaign_id
     ), on_nodes AS (
         INSERT INTO cell_node (cell_id, node_id, step_role)

@@ -84,8 +84,8 @@ class RunOrder(Output):
     step_role: Annotated[
         Literal["sender", "receiver", "maker", "head", "member"] | None,
         Field(
-            description="Part of the work; null if the node does all of it. A maker only prepares scratch disks. Of one "
-            "program over several nodes, the head has the results"
+            description="Part of the work; null if the node does all of it. A maker only prepares scratch disks. The"
+            " head starts one program over all nodes and has its results; members start their parts of it"
         ),
     ]
     state: OrderState
