@@ -85,8 +85,9 @@ _EARLIER: Final = text(
 _CELL: Final = text(
     """
     SELECT workload.name AS workload, cell.options,
-           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = node.id WHERE cell_id = cell.id ORDER BY node_id)
-               AS nodes,
+           -- The first one is the head, if they run one program.
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = node.id WHERE cell_id = cell.id
+                 ORDER BY step_role IS DISTINCT FROM 'head', node_id) AS nodes,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = target.id WHERE cell_id = cell.id
                  ORDER BY target_id) AS targets,
            ARRAY(SELECT name FROM node JOIN cell_observer ON node_id = node.id WHERE cell_id = cell.id
