@@ -63,7 +63,9 @@ from iotide_wire.units import MIB
 
 _EXPRESSIONS: Final = TypeAdapter(list[Expression])
 PROGRAM_PER_NODE: Final = "program_per_node"
-"""Option of ior and mdtest, which agents of release 0.3 do not have. Migration 0069 sets it in stored plans."""
+"""Option that agents of release 0.3 do not have. Migration 0069 sets it in stored plans of several nodes at once."""
+CHOOSE_PROGRAMS: Final = frozenset({"ior", "mdtest"})
+"""Workloads with that option."""
 MOST_OPTION_BYTES: Final = 256 * MIB
 """All cells together; 100,000 cells of fio have about 30 MiB."""
 _MOST_STEPS: Final = 5_000_000
@@ -146,7 +148,7 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
 def _known_options(workload: Workload, choice: WorkloadChoice) -> Mapping[str, Any]:
     """Leave out an option that only says what agents without it do: each node starts its own program."""
     is_known = PROGRAM_PER_NODE in workload.options_schema.get("properties", {})
-    if is_known or choice.options.get(PROGRAM_PER_NODE) is not True or not workloads.is_shipped(workload):
+    if is_known or choice.options.get(PROGRAM_PER_NODE) is not True or workload.name not in CHOOSE_PROGRAMS:
         return choice.options
     return {name: value for name, value in choice.options.items() if name != PROGRAM_PER_NODE}
 
