@@ -63,7 +63,7 @@ from iotide_wire.units import MIB
 
 _EXPRESSIONS: Final = TypeAdapter(list[Expression])
 PROGRAM_PER_NODE: Final = "program_per_node"
-"""Option that agents of release 0.3 do not have. Migration 0069 sets it in stored plans of several nodes at once."""
+"""Option that agents of release 0.2 do not have. Migration 0069 sets it in stored plans of several nodes at once."""
 CHOOSE_PROGRAMS: Final = frozenset({"ior", "mdtest"})
 """Workloads with that option."""
 MOST_OPTION_BYTES: Final = 256 * MIB
