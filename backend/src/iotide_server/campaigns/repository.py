@@ -143,7 +143,9 @@ _PROGRESS: Final = text(
     SELECT node_order.run_id, min(coalesce(node_order.progress, 0)) AS progress
     FROM run JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'open'
     JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
-    WHERE run.campaign_id = :campaign_id AND run.state = 'active' GROUP BY node_order.run_id
+    LEFT JOIN cell_node AS part ON part.cell_id = run.cell_id AND part.node_id = node_order.node_id
+    WHERE run.campaign_id = :campaign_id AND run.state = 'active' AND part.step_role IS DISTINCT FROM 'member'
+    GROUP BY node_order.run_id
     """
 )
 _PREVIOUS_OF_SCHEDULE: Final = text(

@@ -4,11 +4,14 @@ from collections.abc import Callable
 
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site, agree, order_heartbeat
 from sqlalchemy import text
 
 from iotide_server.agent_api.errors import GANG_WITHOUT_ADDRESS
+from iotide_server.campaigns import repository
+from iotide_server.runs import reading
 from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import GangNode, Order, OrderState, OrderWord, Outcome, Word
@@ -151,6 +154,23 @@ def test_a_node_that_lost_its_address_ends_the_run_at_the_claim_and_is_named(sit
         agent.claim(agent.offer())
     assert (site.run(run_id).state, site.run(run_id).reason_code) == ("failed", "gang_without_address")
     assert site.agent(2).offers() == []
+
+
+def test_the_progress_of_the_run_is_that_of_the_head_once_the_program_runs(site: Site) -> None:
+    head, one = start_gang(site, 1, 2)
+    run_id = head[1].run_id
+
+    def shown() -> tuple[float | None, str | None, float]:
+        with site.database.transaction() as session:
+            run = reading.run(session, ADMIN, run_id)
+            return run.progress, run.phase, repository.progress_of_active(session, run.campaign_id)
+
+    word(head)
+    assert shown() == (None, "claimed", 0.0)
+    word(one, OrderState.RUNNING)
+    agent, offer = head
+    agent.heartbeat(order_heartbeat(offer, OrderState.RUNNING, progress=0.4, phase="writing"))
+    assert shown() == (0.4, "writing", 0.4)
 
 
 def fail(part: Part, code: str, outcome: Outcome = Outcome.FAILED) -> None:
