@@ -153,6 +153,11 @@ def test_a_program_for_each_node_needs_neither_addresses_nor_a_shared_target(
             "n1",
             "n1 receives only at 127.0.0.1, where n2 cannot reach it",
         ),
+        (
+            "UPDATE node SET facts = facts || '{\"data.address\": \"10.1.0.1\"}' WHERE name = 'n3'",
+            "n3",
+            "n3 has the address 10.1.0.1, which n1 has, too",
+        ),
     ],
 )
 def test_a_node_that_the_others_cannot_reach_is_refused_with_the_remedy(
@@ -166,7 +171,8 @@ def test_a_node_that_the_others_cannot_reach_is_refused_with_the_remedy(
 
 
 def test_agents_of_one_machine_reach_each_other_by_loopback(submit: Submit, plan: MakePlan, database: Database) -> None:
-    change(database, "UPDATE node SET boot_id = 'same', facts = facts || '{\"data.address\": \"127.0.0.1\"}'")
+    own = "facts || jsonb_build_object('data.address', '127.0.0.' || substr(name, 2))"
+    change(database, f"UPDATE node SET boot_id = 'same', facts = {own}")
     assert submit(plan()) == {1: ["n1 head", "n2 member", "n3 member"]}
 
 

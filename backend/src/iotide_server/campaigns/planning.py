@@ -187,8 +187,13 @@ def _check_gang(workload: ResolvedWorkload, block: PlannedBlock) -> None:
     if len(block.nodes) > MOST_GANG_NODES:
         raise GANG_TOO_LARGE(**named, allowed=MOST_GANG_NODES)
     far = [block.nodes[0], *(node for node in block.nodes if node.boot_id != block.nodes[0].boot_id)][:2]
+    by_address: dict[object, Node] = {}
     for node in block.nodes:
+        address = node.facts.get(DATA_ADDRESS)
+        first = by_address.setdefault(address, node)
         why = _why_unreachable(node, far)
+        if why is None and first is not node:
+            why = f"has the address {address}, which {first.name} has, too"
         if why is not None:
             raise GANG_UNREACHABLE(**named, node=node.name, why=why)
     apart = next((view.target.name for view in block.targets if view.target.scope == "node"), None)
