@@ -171,8 +171,8 @@ def test_a_node_that_the_others_cannot_reach_is_refused_with_the_remedy(
 
 
 def test_agents_of_one_machine_reach_each_other_by_loopback(submit: Submit, plan: MakePlan, database: Database) -> None:
-    own = "facts || jsonb_build_object('data.address', '127.0.0.' || substr(name, 2))"
-    change(database, f"UPDATE node SET boot_id = 'same', facts = {own}")
+    change(database, "UPDATE node SET boot_id = 'same'")
+    change(database, "UPDATE node SET facts = jsonb_build_object('data.address', '127.0.0.' || substr(name, 2))")
     assert submit(plan()) == {1: ["n1 head", "n2 member", "n3 member"]}
 
 
