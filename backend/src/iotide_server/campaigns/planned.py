@@ -232,8 +232,8 @@ class PlannedCell:
         kind = self.block.option_sets.kind_of(self.number)
         if not self.block.is_gang or not self.block.option_sets.has_one_program[kind]:
             return None
-        tasks = number(self.options.get(TASKS))
-        each = "" if tasks is None else f" x {tasks:g} {'task' if tasks == 1 else 'tasks'}"
+        tasks = self.options.get(TASKS)
+        each = f" x {tasks} {'task' if tasks == 1 else 'tasks'}" if isinstance(tasks, int) else ""
         return f"one program over {len(self.block.nodes)} nodes{each}"
 
 

@@ -1,8 +1,8 @@
 """Resolved plan applied to its cluster: rows for names, needs of each run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address
-from itertools import product
+from itertools import islice, product
 from math import inf
 from typing import Any, Final
 
@@ -183,24 +183,31 @@ def _why_unreachable(receiver: Node, senders: Sequence[Node]) -> str | None:
 def _check_gang(workload: ResolvedWorkload, block: PlannedBlock) -> None:
     """Raise GANG_TOO_LARGE, GANG_UNREACHABLE or GANG_TARGET_NOT_SHARED for one program over several nodes."""
     own = "" if workload.choice.nodes_at_once is None else f"{workload.field}."
-    named = {"field": f"{own}nodes_at_once", "workload": workload.choice.workload, "nodes": len(block.nodes)}
-    if len(block.nodes) > MOST_GANG_NODES:
-        raise GANG_TOO_LARGE(**named, allowed=MOST_GANG_NODES)
-    far = [block.nodes[0], *(node for node in block.nodes if node.boot_id != block.nodes[0].boot_id)][:2]
-    by_address: dict[object, Node] = {}
-    for node in block.nodes:
-        address = node.facts.get(DATA_ADDRESS)
-        first = by_address.setdefault(address, node)
-        why = _why_unreachable(node, far)
-        if why is None and first is not node:
-            why = f"has the address {address}, which {first.name} has, too"
-        if why is not None:
-            raise GANG_UNREACHABLE(**named, node=node.name, why=why)
+    field, name, count = f"{own}nodes_at_once", workload.choice.workload, len(block.nodes)
+    if count > MOST_GANG_NODES:
+        raise GANG_TOO_LARGE(field=field, workload=name, nodes=count, allowed=MOST_GANG_NODES)
+    for node, why in _unreachable_in(block.nodes):
+        raise GANG_UNREACHABLE(field=field, workload=name, nodes=count, node=node.name, why=why)
     apart = next((view.target.name for view in block.targets if view.target.scope == "node"), None)
     if apart is not None:
         has_choice = PROGRAM_PER_NODE in block.option_sets.options
         otherwise = f", or set {PROGRAM_PER_NODE}: true to start a program on each node" if has_choice else ""
-        raise GANG_TARGET_NOT_SHARED(**named, target=apart, otherwise=otherwise)
+        raise GANG_TARGET_NOT_SHARED(field=field, workload=name, nodes=count, target=apart, otherwise=otherwise)
+
+
+def _unreachable_in(nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    """Yield the nodes that others of one program cannot reach, with the reason."""
+    elsewhere = (node for node in nodes if node.boot_id != nodes[0].boot_id)
+    senders = [nodes[0], *islice(elsewhere, 1)]
+    by_address: dict[object, Node] = {}
+    for node in nodes:
+        address = node.facts.get(DATA_ADDRESS)
+        first = by_address.setdefault(address, node)
+        why = _why_unreachable(node, senders)
+        if why is not None:
+            yield node, why
+        elif first is not node:
+            yield node, f"has the address {address}, which {first.name} has, too"
 
 
 def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) -> None:
