@@ -221,7 +221,9 @@ def test_preview_says_what_runs_as_one_program(server: FakeServer, iotide: Iotid
         "run_count": 5,
         "seconds_estimated": 1.0,
         "seconds_unknown_because": None,
-        **{"bytes_peak": 1, "bytes_moved": 1, "warnings": []},
+        "bytes_peak": 1,
+        "bytes_moved": 1,
+        "warnings": [],
     }
     server.on("POST /campaigns/preview", (200, answer))
     assert iotide("campaign", "preview", plan).out.splitlines()[1:3] == [
