@@ -106,14 +106,24 @@ class Measured:
         node = Node(cluster_id=self.cluster.id, name=name, role="compute", token_sha256=name, redis_password_sha256="")
         self.session.add(node)
         self.session.flush()
+        self.join(node, cell)
+        return node
+
+    def join(self, node: Node, cell: Cell) -> None:
+        """Let this node load in each run of the cell, too."""
         self.session.add(CellNode(cell_id=cell.id, node_id=node.id))
         self.session.flush()
-        return node
 
     def send_from(self, node: Node, cell: Cell) -> None:
         """Make this node send in the cell's runs, and the other one receive."""
         for of_cell in self.session.query(CellNode).filter_by(cell_id=cell.id):
             of_cell.step_role = "sender" if of_cell.node_id == node.id else "receiver"
+        self.session.flush()
+
+    def lead_from(self, node: Node, cell: Cell) -> None:
+        """Make this node the head of one program over the cell's nodes."""
+        for of_cell in self.session.query(CellNode).filter_by(cell_id=cell.id):
+            of_cell.step_role = "head" if of_cell.node_id == node.id else "member"
         self.session.flush()
 
     def deliver_together(self, cell: Cell, results_by_node: Mapping[int, FinishRequest], *, minutes: float = 0) -> Run:

@@ -213,6 +213,25 @@ def test_preview_says_runs_time_space_and_warnings(server: FakeServer, iotide: I
     assert "time: unknown: no rate yet" in iotide("campaign", "preview", plan).out
 
 
+def test_preview_says_what_runs_as_one_program(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    programs = [None, *["one program over 2 nodes x 4 tasks"] * 2, "one program over 3 nodes x 4 tasks"]
+    answer = {
+        "cells": [{"workload": "ior", "program": program} for program in programs] + [{"workload": "dd"}],
+        "cell_count": 5,
+        "run_count": 5,
+        "seconds_estimated": 1.0,
+        "seconds_unknown_because": None,
+        "bytes_peak": 1,
+        "bytes_moved": 1,
+        "warnings": [],
+    }
+    server.on("POST /campaigns/preview", (200, answer))
+    assert iotide("campaign", "preview", plan).out.splitlines()[1:3] == [
+        "ior: one program over 2 nodes x 4 tasks",
+        "ior: one program over 3 nodes x 4 tasks",
+    ]
+
+
 @pytest.mark.parametrize(
     ("seconds", "known", "words"),
     [

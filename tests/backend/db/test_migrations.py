@@ -121,6 +121,51 @@ def test_a_stored_plan_that_left_dds_size_to_the_old_default_keeps_its_size(engi
     assert after == {"name": "nightly", "workloads": [sized, *others]}
 
 
+def test_stored_plans_of_several_nodes_at_once_keep_a_program_on_each_node(engine: Engine) -> None:
+    """The default is now one MPI program over all of them."""
+    own = {"program_per_node": True}
+    unchanged = [
+        {"workload": "ior", "options": {"tasks": 2}, "nodes_at_once": False},
+        {"workload": "ior", "options": {}, "nodes_at_once": [1]},
+        {"workload": "ior", "options": {}, "sweep": {"program_per_node": [True, False]}},
+        {"workload": "fio", "options": {}},
+    ]
+    several = [{"workload": "ior", "options": {"tasks": 2}, "nodes_at_once": None}, {"workload": "mdtest"}]
+    plans = {
+        "together": {"nodes_at_once": True, "workloads": [*unchanged, *several]},
+        "counted": {"workloads": [{"workload": "mdtest", "options": None, "nodes_at_once": [1, 4]}, several[0]]},
+    }
+    expected = {
+        "together": [
+            *unchanged,
+            {"workload": "ior", "options": {"tasks": 2, **own}, "nodes_at_once": None},
+            {"workload": "mdtest", "options": own},
+        ],
+        "counted": [{"workload": "mdtest", "options": own, "nodes_at_once": [1, 4]}, several[0]],
+    }
+    upgrade(engine, "0068")
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO cluster (name) VALUES ('lab')"))
+        for name, plan in plans.items():
+            connection.execute(
+                text(
+                    "INSERT INTO template (cluster_id, name, plan) SELECT id, :name, CAST(:plan AS jsonb) FROM cluster"
+                ),
+                {"name": name, "plan": json.dumps(plan)},
+            )
+    upgrade(engine, "0069")
+
+    def stored() -> dict[str, object]:
+        with engine.begin() as connection:
+            rows = connection.execute(text("SELECT name, plan -> 'workloads' AS workloads FROM template")).all()
+        return {row.name: row.workloads for row in rows}
+
+    assert stored() == expected
+    with engine.begin() as connection:
+        command.downgrade(alembic_config(connection), "0068")
+    assert "program_per_node" not in json.dumps(stored()["counted"])
+
+
 @dataclass(frozen=True)
 class Stored:
     """A sentence of release 0.2.0, and its text after the migration.

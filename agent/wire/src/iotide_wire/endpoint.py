@@ -26,6 +26,13 @@ def check_data_address(text: str) -> str:
     return text
 
 
+def is_data_address(address: object) -> bool:
+    try:
+        return isinstance(address, str) and bool(check_data_address(address))
+    except ValueError:
+        return False
+
+
 DataAddress = Annotated[str, AfterValidator(check_data_address)]
 
 

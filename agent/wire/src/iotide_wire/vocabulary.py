@@ -69,7 +69,7 @@ def require_vocabulary(announced: WorkloadAnnouncement) -> None:
     """Check that a server can use the announcement of a workload; raise VocabularyError."""
     texts = announced.model_dump(exclude={"options_schema", "option_defaults"})
     _require_plain(texts, "announcement", MOST_ANNOUNCED_PARTS, MOST_ANNOUNCED_CHARACTERS, MOST_ANNOUNCED_DEPTH)
-    for name in ("bytes_needed", "bytes_moved", "run_seconds"):
+    for name in ("bytes_needed", "bytes_moved", "run_seconds", "own_programs"):
         if node_count(getattr(announced, name)) > MOST_NODES:
             problem = f"more than {MOST_NODES} numbers, names and operations"
             raise VocabularyError(name, problem, "use fewer")

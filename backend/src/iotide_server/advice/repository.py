@@ -22,6 +22,7 @@ _DESCRIBED: Final = """
            cell.variant,
            ARRAY(SELECT node.name FROM node JOIN cell_node ON node_id = node.id
                  WHERE cell_id = cell.id AND step_role IS DISTINCT FROM 'sender' ORDER BY node.name) AS nodes,
+           EXISTS (SELECT FROM cell_node WHERE cell_id = cell.id AND step_role = 'head') AS is_one_program,
            ARRAY(SELECT target.name FROM target JOIN cell_target ON target_id = target.id
                  WHERE cell_id = cell.id ORDER BY target.name) AS targets,
            (SELECT min(target_mount.free_bytes) FROM cell_target JOIN target_mount USING (target_id)

@@ -69,6 +69,7 @@ class SceneCell:
     run_ids: tuple[int, ...]
     free_bytes: int | None = None  # smallest of its targets, as last reported
     titles: Titles = field(default_factory=dict)
+    is_one_program: bool = False  # over all nodes, which have no values of their own
 
     @property
     def in_memory(self) -> bool:
@@ -136,7 +137,7 @@ class Scene:
             if point.unit is Unit.BYTES_PER_SECOND
             and point.median > 0
             and "writer" not in point.labels
-            and (NODES in point.labels) == (len(point.cell.nodes) > 1)
+            and (NODES in point.labels) == (len(point.cell.nodes) > 1 and not point.cell.is_one_program)
         ]
         totals = {(id(point.cell), frozenset(point.labels.items())) for point in of_all if point.metric == _TOTAL}
         return [

@@ -100,6 +100,7 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[SceneCell]:
             run_ids=tuple(row.run_ids),
             free_bytes=row.free_bytes,
             titles=titles[row.workload],
+            is_one_program=row.is_one_program,
         )
         for row in rows
     ]

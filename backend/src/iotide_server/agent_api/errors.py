@@ -21,6 +21,10 @@ LAUNCHER_DIFFERS = ErrorKind(409, "launcher_differs", field="system").says(
     "cluster {cluster} starts its runs with {launcher}, not with {system}",
     "run `iotide cluster launcher {cluster} {system}`, or correct [batch] in the gateway's agent.toml",
 )
+GANG_WITHOUT_ADDRESS = ErrorKind(409, "gang_without_address").says(
+    "{node} has no IPv4 address for the other nodes of the program",
+    "set data_address in its agent.toml, restart its agent, and retry the run",
+)
 SCHEMA_CHANGED = ErrorKind(409, "schema_changed").says(
     "the version of {workload} on the node has changed since the campaign was submitted", "submit the campaign again"
 )

@@ -21,6 +21,7 @@ from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import stuck
 from iotide_server.runs.lifecycle import advanced
 from iotide_server.runs.models import RunEvent
+from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.messages import HeartbeatReply, HeartbeatRequest, OrderHeartbeat, OrderState, OrderWord, Word
 
 
@@ -133,8 +134,17 @@ def _log_left_out(session: Session, row: Row[Any], error: IotideError, now: date
 
 def _with_endpoints(session: Session, words: Sequence[OrderWord]) -> list[OrderWord]:
     going = [word.order_id for word in words if word.word is Word.GO]
-    endpoints = repository.endpoints_towards(session, going) if going else {}
-    return [word.model_copy(update={"endpoint": endpoints.get(word.order_id)}) for word in words]
+    if not going:
+        return list(words)
+    endpoints, members = repository.endpoints_towards(session, going), repository.members_of(session, going)
+    return [_with_endpoint(word, endpoints.get(word.order_id), members.get(word.order_id, ())) for word in words]
+
+
+def _with_endpoint(word: OrderWord, endpoint: Endpoint | None, members: tuple[NamedEndpoint, ...] | None) -> OrderWord:
+    """Hold back a head as long as not all of its members listen (`members` None)."""
+    if members is None:
+        return word.model_copy(update={"word": Word.CONTINUE})
+    return word.model_copy(update={"endpoint": endpoint, "members": members})
 
 
 def _write(session: Session, known: Sequence[Row[Any]], moved: Mapping[int, Moved], now: datetime) -> None:

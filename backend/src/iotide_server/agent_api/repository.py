@@ -1,5 +1,6 @@
 """SQL of the agents' most frequent requests."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.runs.models import RunEvent
-from iotide_wire.endpoint import Endpoint
+from iotide_wire.endpoint import DATA_ADDRESS, Endpoint, NamedEndpoint
 from iotide_wire.messages import ClaimRequest, OrderHeartbeat, OrderState
 
 _CLAIM: Final = text(
@@ -95,12 +96,37 @@ _LOG_STATES: Final = text(
     FROM node_order JOIN node ON node.id = node_order.node_id WHERE node_order.id = ANY(:order_ids)
     """
 )
+_GANG: Final = text(
+    # Ranks are in this order: the head's, then those of the other nodes by their ids, the same in each attempt.
+    """
+    SELECT node_order.id AS order_id, node.name, node.facts ->> :data_address AS address
+    FROM node_order AS own JOIN node_order ON node_order.attempt_id = own.attempt_id AND node_order.role = 'load'
+    JOIN run ON run.id = own.run_id
+    JOIN cell_node ON cell_node.cell_id = run.cell_id AND cell_node.node_id = node_order.node_id
+    JOIN node ON node.id = node_order.node_id
+    WHERE own.id = :order_id AND cell_node.step_role IN ('head', 'member')
+    ORDER BY cell_node.step_role <> 'head', node.id
+    """
+)
 _KEEP_ENDPOINT: Final = text(
     """
     UPDATE node_order SET endpoint = CAST(:endpoint AS jsonb)
     FROM run JOIN cell_node USING (cell_id)
     WHERE node_order.id = :order_id AND node_order.endpoint IS NULL AND node_order.role = 'load'
-      AND run.id = node_order.run_id AND cell_node.node_id = node_order.node_id AND cell_node.step_role = 'receiver'
+      AND run.id = node_order.run_id AND cell_node.node_id = node_order.node_id
+      AND cell_node.step_role IN ('receiver', 'member')
+    """
+)
+_MEMBERS: Final = text(
+    """
+    SELECT own.id AS order_id, node.name, other.endpoint
+    FROM node_order AS own JOIN run ON run.id = own.run_id
+    JOIN cell_node AS own_part ON own_part.cell_id = run.cell_id AND own_part.node_id = own.node_id
+    JOIN node_order AS other ON other.attempt_id = own.attempt_id AND other.role = 'load'
+    JOIN cell_node AS part ON part.cell_id = run.cell_id AND part.node_id = other.node_id
+    JOIN node ON node.id = other.node_id
+    WHERE own.id = ANY(:order_ids) AND own.role = 'load' AND own_part.step_role = 'head' AND part.step_role = 'member'
+    ORDER BY own.id, node.id
     """
 )
 _ENDPOINTS: Final = text(
@@ -188,7 +214,7 @@ def log_lines(session: Session, like: RunEvent) -> int:
 
 
 def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:
-    """Store the endpoint of a locked order if its node is its run's receiver. The first one stays."""
+    """Store the endpoint of a locked order if its node is a receiver or member. The first one stays."""
     session.execute(_KEEP_ENDPOINT, {"order_id": order_id, "endpoint": endpoint.model_dump_json()})
 
 
@@ -196,6 +222,24 @@ def endpoints_towards(session: Session, order_ids: Sequence[int]) -> dict[int, E
     """Return the receiver's endpoint in the same attempt, by order that sends to it."""
     rows = session.execute(_ENDPOINTS, {"order_ids": list(order_ids)})
     return {row.order_id: Endpoint.model_validate(row.endpoint) for row in rows}
+
+
+def gang_of(session: Session, order_id: int) -> Sequence[Row[Any]]:
+    """Return `order_id`, `name` and `address` of all nodes of one program, in the order of ranks; none for others."""
+    return session.execute(_GANG, {"order_id": order_id, "data_address": DATA_ADDRESS}).all()
+
+
+def members_of(session: Session, order_ids: Sequence[int]) -> dict[int, tuple[NamedEndpoint, ...] | None]:
+    """Return the endpoints of a head's members in the same attempt, by its order; None: not all are there."""
+    by_head: defaultdict[int, list[Row[Any]]] = defaultdict(list)
+    for row in session.execute(_MEMBERS, {"order_ids": list(order_ids)}):
+        by_head[row.order_id].append(row)
+    return {
+        order_id: None
+        if any(row.endpoint is None for row in rows)
+        else tuple(NamedEndpoint(node=row.name, endpoint=Endpoint.model_validate(row.endpoint)) for row in rows)
+        for order_id, rows in by_head.items()
+    }
 
 
 def begin_heartbeat(session: Session, node_id: int) -> Row[Any]:

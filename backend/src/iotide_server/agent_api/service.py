@@ -1,6 +1,6 @@
 """Hello, claims, raw output and results of agents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.agent_api import repository
 from iotide_server.agent_api.errors import (
+    GANG_WITHOUT_ADDRESS,
     ORDER_CANCELLED,
     ORDER_NOT_FOUND,
     ORDER_TAKEN,
@@ -42,11 +43,13 @@ from iotide_server.runs.service import LockedOrder
 from iotide_server.scratch import service as scratch
 from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
-from iotide_wire.measured import WITHOUT_TARGETS
+from iotide_wire.endpoint import is_data_address
+from iotide_wire.measured import GANG_ROLES, WITHOUT_TARGETS
 from iotide_wire.messages import (
     ClaimRequest,
     FinishReply,
     FinishRequest,
+    GangNode,
     HelloReply,
     HelloRequest,
     Order,
@@ -98,7 +101,11 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
     if found.fence != request.fence:
         raise STALE_FENCE(order_id=order_id)
     if found.state == OrderState.OFFERED and found.role == OrderRole.LOAD and not found.has_workload:
-        return _end_changed(session, order_id, found.workload, now)
+        return _end_refused(session, order_id, SCHEMA_CHANGED(workload=found.workload), now)
+    gang = repository.gang_of(session, order_id) if found.step_role in GANG_ROLES else ()
+    without = next((one.name for one in gang if not is_data_address(one.address)), None)
+    if without is not None:
+        return _end_refused(session, order_id, GANG_WITHOUT_ADDRESS(node=without), now)
     if repository.claim(session, node_id, order_id, request, now):
         if not repository.speaks_for_node(session, node_id, request.agent_instance):
             raise AGENT_SUPERSEDED(node=f"node {node_id}")
@@ -114,7 +121,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
         if (found.claimed_by, found.claimed_boot_id) != (request.agent_instance, request.boot_id):
             raise ORDER_TAKEN(order_id=order_id)
     agents.trust(session, node_id, request.agent_instance)
-    return _wire_order(session, node_id, order_id, found)
+    return _wire_order(session, node_id, order_id, found, gang)
 
 
 def finish(  # noqa: PLR0913 - the parts of a result
@@ -179,9 +186,8 @@ def _order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[
     return found
 
 
-def _end_changed(session: Session, order_id: int, workload: str, now: datetime) -> IotideError:
-    """End the run. A retry would not help, because the node now has another workload."""
-    refusal = SCHEMA_CHANGED(workload=workload)
+def _end_refused(session: Session, order_id: int, refusal: IotideError, now: datetime) -> IotideError:
+    """End the run. Another attempt would not help, because a node has changed since the campaign was submitted."""
     locked = runs.lock_order(session, order_id)
     if locked is not None and locked.order.state == OrderState.OFFERED:
         ending = Ending(OrderEnd.FAILED, now, refusal.code, refusal.message)
@@ -195,7 +201,7 @@ def _withdrawn(order_id: int, ended: Row[Any]) -> IotideError:
     return ORDER_WITHDRAWN(order_id=order_id, reason=ended.reason or "it has ended")
 
 
-def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
+def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any], gang: Sequence[Row[Any]]) -> Order:
     loads = found.role == OrderRole.LOAD
     has_targets = loads and found.step_role not in WITHOUT_TARGETS
     return Order(
@@ -217,6 +223,8 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         quiet=found.quiet,
         quiet_wait_seconds=found.quiet_wait_seconds,
         step_role=found.step_role,
+        gang=tuple(GangNode(name=one.name, address=one.address) for one in gang),
+        directory_order_id=gang[0].order_id if gang else None,
     )
 
 

@@ -23,13 +23,17 @@ _LOCK: Final = text(
     "SELECT id FROM attempt WHERE id = ANY(:attempt_ids) AND state = 'open' ORDER BY id FOR NO KEY UPDATE"
 )
 _GATHERED: Final = text(
-    # An already running agent of an earlier release counts as having acknowledged.
+    # An already running agent of an earlier release counts as having acknowledged. A member is ready once its head
+    # can reach it.
     """
     SELECT attempt.id, attempt.go_at, attempt.go_agreed_at, attempt.go_put_offs, count(*) AS loads,
-           bool_and(node_order.state IN ('ready', 'running', 'uploading')) AS are_ready,
+           bool_and(node_order.state IN ('ready', 'running', 'uploading')
+                    AND (node_order.endpoint IS NOT NULL OR part.step_role IS DISTINCT FROM 'member')) AS are_ready,
            bool_and(node_order.state <> 'ready' OR node_order.go_heard_at IS NOT DISTINCT FROM attempt.go_at)
                AS have_acknowledged
     FROM attempt JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
+    JOIN run ON run.id = attempt.run_id
+    LEFT JOIN cell_node AS part ON part.cell_id = run.cell_id AND part.node_id = node_order.node_id
     WHERE attempt.id = ANY(:attempt_ids) GROUP BY attempt.id ORDER BY attempt.id
     """
 )

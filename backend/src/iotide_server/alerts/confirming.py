@@ -14,6 +14,7 @@ from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.models import Alert
 from iotide_server.campaigns import service as campaigns
 from iotide_server.campaigns.models import Campaign, Cell
+from iotide_server.campaigns.planning import CHOOSE_PROGRAMS, PROGRAM_PER_NODE
 from iotide_server.kit.errors import IotideError
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.outliers import CONFIRMATION_RUNS
@@ -30,6 +31,14 @@ class ConfirmedCell:
     targets: Sequence[str]
     observers: Sequence[str] = ()
     sender: str | None = None
+    head: str | None = None  # of one program over all nodes
+
+    @property
+    def chosen_options(self) -> dict[str, Any]:
+        """Add the choice of programs, which may be younger than the cell."""
+        is_older = self.workload in CHOOSE_PROGRAMS and PROGRAM_PER_NODE not in self.options
+        own = {PROGRAM_PER_NODE: True} if is_older and self.head is None and len(self.nodes) > 1 else {}
+        return {**self.options, **own}
 
 
 def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, note: str) -> CampaignPlan:
@@ -38,7 +47,7 @@ def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, not
     receivers = [node for node in cell.nodes if node != cell.sender]
     choice = WorkloadChoice(
         workload=cell.workload,
-        options=dict(cell.options),
+        options=cell.chosen_options,
         roles=None if cell.sender is None else [Roles(sender=cell.sender, receiver=receivers[0])],
     )
     own = {
@@ -85,14 +94,17 @@ _EARLIER: Final = text(
 _CELL: Final = text(
     """
     SELECT workload.name AS workload, cell.options,
-           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = node.id WHERE cell_id = cell.id ORDER BY node_id)
-               AS nodes,
+           -- The first one is the head, if they run one program.
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = node.id WHERE cell_id = cell.id
+                 ORDER BY step_role IS DISTINCT FROM 'head', node_id) AS nodes,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = target.id WHERE cell_id = cell.id
                  ORDER BY target_id) AS targets,
            ARRAY(SELECT name FROM node JOIN cell_observer ON node_id = node.id WHERE cell_id = cell.id
                  ORDER BY node_id) AS observers,
            (SELECT name FROM node JOIN cell_node ON node_id = node.id
-            WHERE cell_id = cell.id AND step_role = 'sender') AS sender
+            WHERE cell_id = cell.id AND step_role = 'sender') AS sender,
+           (SELECT name FROM node JOIN cell_node ON node_id = node.id
+            WHERE cell_id = cell.id AND step_role = 'head') AS head
     FROM cell JOIN workload ON workload.id = cell.workload_id
     WHERE cell.id = :cell_id
     """
@@ -151,7 +163,7 @@ def _plan(session: Session, series: Series, suspicion: Alert, campaign: Campaign
     )
     return confirmation_plan(
         CampaignPlan.model_validate(campaign.plan),
-        ConfirmedCell(row.workload, row.options, row.nodes, row.targets, row.observers, row.sender),
+        ConfirmedCell(row.workload, row.options, row.nodes, row.targets, row.observers, row.sender, row.head),
         name=f"confirm-{suspicion.id}-{campaign.name}",
         note=origin,
     )

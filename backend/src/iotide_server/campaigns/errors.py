@@ -133,6 +133,18 @@ RECEIVER_UNREACHABLE = ErrorKind(409, "receiver_unreachable", field="{field}", s
     f"set data_address in agent.toml of {{receiver}} to the address at which it receives, or to {AUTOMATIC} for the"
     " address from which it reaches this server, and restart its agent",
 )
+GANG_UNREACHABLE = ErrorKind(409, "gang_unreachable", field="{field}", shows="node").says(
+    "{field}: {workload} is one program over {nodes:,} nodes, but {node} {why}",
+    f"set data_address in agent.toml of {{node}} to its address on the cluster's network, or to {AUTOMATIC} for the"
+    " address from which it reaches this server, and restart its agent",
+)
+GANG_TOO_LARGE = ErrorKind(422, "gang_too_large", field="{field}", shows="nodes").says(
+    "{field}: {workload} is one program over {nodes:,} nodes; it may have at most {allowed:,}", "use fewer nodes"
+)
+GANG_TARGET_NOT_SHARED = ErrorKind(409, "gang_target_not_shared", field="{field}", shows="target").says(
+    "{field}: {workload} is one program over {nodes:,} nodes, but target {target} is another file system on each node",
+    "use a shared target{otherwise}",
+)
 ROLES_AND_NODES_AT_ONCE = ErrorKind(422, "roles_and_nodes_at_once", field="{field}", shows="at_once").says(
     "{field}: roles already choose the nodes of each run", "remove nodes_at_once or roles from this workload"
 )

@@ -146,12 +146,12 @@ class CellNode(Base):
 
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
-    # `sender` and `maker` load no target, `receiver` does; None: all of the work
+    # `sender` and `maker` load no target, `receiver`, `head` and `member` do; None: all of the work
     step_role: Mapped[str | None]
 
     __table_args__ = (
         Index("ix_cell_node_node_id", "node_id"),
-        CheckConstraint("step_role IN ('sender', 'receiver', 'maker')", name="step_role"),
+        CheckConstraint("step_role IN ('sender', 'receiver', 'maker', 'head', 'member')", name="step_role"),
     )
 
     @classmethod

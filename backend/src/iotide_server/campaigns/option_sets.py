@@ -9,21 +9,26 @@ from math import prod
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from pydantic import TypeAdapter
+
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_member, sha256_of_members
 from iotide_server.kit.errors import InvalidInputError
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import Workload
 from iotide_wire.expressions import (
     AUTO,
     MEMORY,
     Expression,
     ExpressionError,
+    Number,
     evaluate,
     evaluate_rows,
     names_in,
     node_count,
 )
 
+_EXPRESSION: Final = TypeAdapter[Expression](Expression)
 _DIRECT: Final = "direct"
 _FLUSH: Final = "flush"
 _JOB_FILE: Final = "job_file"
@@ -78,14 +83,11 @@ class OptionSets:
             taken[name] = texts * count // len(values)
         return taken
 
-    def digests(self) -> Iterator[str]:
-        """Yield each set's digest without options that have their frozen default."""
-        return map(sha256_of_members, self._members(self._in_key))
-
-    def _in_key(self, name: str, value: object) -> str:
-        """Return an empty text for an option outside the key, like `workloads.series_options`."""
-        is_frozen = name in self.frozen and value == self.frozen[name]
-        return "" if is_frozen else canonical_member(name, value)
+    def digests(self, *, is_gang: bool) -> Iterator[str]:
+        """Yield the digest of each set's options in the key of a series of one node, or of several."""
+        key = KeyOptions.of(self.frozen, self.workload.own_programs, is_gang=is_gang)
+        members = self._members(lambda name, value: canonical_member(name, value) if key.has(name, value) else "")
+        return map(sha256_of_members, members)
 
     def _members(self, written: Callable[[str, object], str]) -> Iterator[tuple[str, ...]]:
         """Yield each set as texts sorted by name. Each value is formatted once."""
@@ -109,7 +111,7 @@ class OptionSets:
     @cached_property
     def _parts(self) -> Sequence[Sequence[int]]:
         """Return for each swept option the part of each value; a kind has one part of each."""
-        decisive = self.read | {_DIRECT, _FLUSH, _JOB_FILE}
+        decisive = self.read | names_in(self._own_programs) | {_DIRECT, _FLUSH, _JOB_FILE}
         parts = []
         for name, values in self.sweep.items():
             known: dict[object, int] = {}
@@ -149,7 +151,8 @@ class OptionSets:
             [values[at] for at in firsts] for values, firsts in zip(self.sweep.values(), self._firsts, strict=True)
         ]
         columns = zip(*product(*by_part), strict=True)
-        return {name: column for name, column in zip(self.sweep, columns, strict=True) if name in self.read}
+        read = self.read | names_in(self._own_programs)
+        return {name: column for name, column in zip(self.sweep, columns, strict=True) if name in read}
 
     @property
     def step_count(self) -> int:
@@ -160,6 +163,24 @@ class OptionSets:
         values = {**elsewhere, **{name: self.options[name] for name in self.read & self.options.keys()}}
         found = [evaluate_rows(one, values, self.columns, len(self.firsts)) for one in self.expressions]
         return Amounts(*([max(0.0, one) for one in column] if min(column) < 0 else column for column in found))
+
+    @cached_property
+    def _own_programs(self) -> Expression:
+        announced = self.workload.own_programs
+        return Number.of(1) if announced is None else _EXPRESSION.validate_python(announced)
+
+    @cached_property
+    def has_one_program(self) -> Sequence[bool]:
+        """Return for each kind whether several nodes run one program together; raise InvalidInputError."""
+        try:
+            found = evaluate_rows(self._own_programs, self.options, self.columns, len(self.firsts))
+        except ExpressionError as error:
+            raise InvalidInputError(
+                f"cannot compute which nodes of {self.workload.name} start a program: {error}",
+                field=f"{self.field}.options",
+                remedy="set the options that it is computed from",
+            ) from error
+        return [own <= 0 for own in found]
 
     def refuse_first(self, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
         """Raise InvalidInputError for the first set without computable space or time."""

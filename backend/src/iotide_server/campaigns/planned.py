@@ -22,6 +22,8 @@ from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
 
+TASKS: Final = "tasks"
+"""Option of MPI programs: tasks on each node."""
 SPACE_MARGIN: Final = 1.1  # free space for a run, unless the target's reserve is larger
 
 
@@ -106,13 +108,37 @@ class PlannedBlock:
     variant: str
     nodes: Sequence[Node]
     observers: Sequence[Node]
-    roles: Sequence[StepRole]
+    roles: Sequence[StepRole]  # of a pair
     option_sets: OptionSets
     places: Sequence[PlannedPlace]
 
     @property
     def cell_count(self) -> int:
         return len(self.option_sets)
+
+    @property
+    def is_gang(self) -> bool:
+        return len(self.nodes) > 1 and not self.roles
+
+    @property
+    def has_one_programs(self) -> bool:
+        """Return true if all nodes run one program together in some of the cells."""
+        return self.is_gang and any(self.option_sets.has_one_program)
+
+    @property
+    def node_roles(self) -> Sequence[StepRole | None]:
+        """Return the part of each node, except in the cells of `ordinals_of_own_programs`."""
+        if self.has_one_programs:
+            return [StepRole.HEAD, *[StepRole.MEMBER] * (len(self.nodes) - 1)]
+        return self.roles or [None] * len(self.nodes)
+
+    @property
+    def ordinals_of_own_programs(self) -> Sequence[int]:
+        """Return the cells in which each node starts a program of its own, if there are others."""
+        sets = self.option_sets
+        if not self.has_one_programs or all(sets.has_one_program):
+            return []
+        return [self.first + number for number, kind in enumerate(sets.kinds) if not sets.has_one_program[kind]]
 
     @property
     def sender(self) -> Node | None:
@@ -199,6 +225,16 @@ class PlannedCell:
     @property
     def bytes_needed(self) -> float:
         return self.block.bytes_needed[self.block.option_sets.kind_of(self.number)]
+
+    @property
+    def program(self) -> str | None:
+        """Describe the program that all nodes run together; None if each node starts its own."""
+        kind = self.block.option_sets.kind_of(self.number)
+        if not self.block.is_gang or not self.block.option_sets.has_one_program[kind]:
+            return None
+        tasks = self.options.get(TASKS)
+        each = f" x {tasks} {'task' if tasks == 1 else 'tasks'}" if isinstance(tasks, int) else ""
+        return f"one program over {len(self.block.nodes)} nodes{each}"
 
 
 @dataclass(frozen=True, slots=True)

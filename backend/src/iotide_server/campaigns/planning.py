@@ -1,8 +1,8 @@
 """Resolved plan applied to its cluster: rows for names, needs of each run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address
-from itertools import product
+from itertools import islice, product
 from math import inf
 from typing import Any, Final
 
@@ -13,6 +13,9 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.errors import (
     DATA_FITS_IN_MEMORY,
+    GANG_TARGET_NOT_SHARED,
+    GANG_TOO_LARGE,
+    GANG_UNREACHABLE,
     MOUNT_CHANGED,
     NOT_ENOUGH_SPACE,
     OBSERVER_HAS_NO_AGENT,
@@ -54,10 +57,15 @@ from iotide_wire.expressions import (
     ExpressionError,
 )
 from iotide_wire.measured import StepRole
-from iotide_wire.plan import CachePolicy
+from iotide_wire.messages import MOST_GANG_NODES
+from iotide_wire.plan import CachePolicy, WorkloadChoice
 from iotide_wire.units import MIB
 
 _EXPRESSIONS: Final = TypeAdapter(list[Expression])
+PROGRAM_PER_NODE: Final = "program_per_node"
+"""Option that agents of release 0.2 do not have. Migration 0069 sets it in stored plans of several nodes at once."""
+CHOOSE_PROGRAMS: Final = frozenset({"ior", "mdtest"})
+"""Workloads with that option."""
 MOST_OPTION_BYTES: Final = 256 * MIB
 """All cells together; 100,000 cells of fio have about 30 MiB."""
 _MOST_STEPS: Final = 5_000_000
@@ -124,7 +132,9 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
     workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
     _check_reach(wanted, workload, by_name)
     schema, defaults = workload.options_schema, workload.option_defaults
-    options, sweep = complete_sweep(schema, defaults, choice.options, choice.sweep, f"{field}.options")
+    options, sweep = complete_sweep(
+        schema, defaults, _known_options(workload, choice), choice.sweep, f"{field}.options"
+    )
     return OptionSets(
         field,
         workload,
@@ -135,6 +145,14 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
     )
 
 
+def _known_options(workload: Workload, choice: WorkloadChoice) -> Mapping[str, Any]:
+    """Leave out an option that only says what agents without it do: each node starts its own program."""
+    is_known = PROGRAM_PER_NODE in workload.options_schema.get("properties", {})
+    if is_known or choice.options.get(PROGRAM_PER_NODE) is not True or workload.name not in CHOOSE_PROGRAMS:
+        return choice.options
+    return {name: value for name, value in choice.options.items() if name != PROGRAM_PER_NODE}
+
+
 def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[str, Node]) -> None:
     """Raise WORKLOAD_ONLY_PREPARES, ROLES_NOT_OFFERED or RECEIVER_UNREACHABLE."""
     if StepRole.MAKER in workload.step_roles:
@@ -142,12 +160,12 @@ def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[
     if not set(wanted.roles) <= set(workload.step_roles):
         raise ROLES_NOT_OFFERED(field=f"{wanted.field}.roles", workload=workload.name)
     for sender, receiver in wanted.node_sets if wanted.roles else ():
-        why = _why_unreachable(by_name[sender], by_name[receiver])
+        why = _why_unreachable(by_name[receiver], [by_name[sender]])
         if why is not None:
             raise RECEIVER_UNREACHABLE(field=f"{wanted.field}.roles", receiver=receiver, why=why)
 
 
-def _why_unreachable(sender: Node, receiver: Node) -> str | None:
+def _why_unreachable(receiver: Node, senders: Sequence[Node]) -> str | None:
     """Return the reason, or None. Agents on one machine may use loopback."""
     address = receiver.facts.get(DATA_ADDRESS)
     if not isinstance(address, str):
@@ -156,9 +174,40 @@ def _why_unreachable(sender: Node, receiver: Node) -> str | None:
         is_loopback = IPv4Address(address).is_loopback
     except ValueError:
         return f"receives at {address!r}, which is not an IPv4 address"
-    if is_loopback and sender.boot_id != receiver.boot_id:
-        return f"receives only at {address}, where {sender.name} cannot reach it"
+    elsewhere = next((sender for sender in senders if sender.boot_id != receiver.boot_id), None)
+    if is_loopback and elsewhere is not None:
+        return f"receives only at {address}, where {elsewhere.name} cannot reach it"
     return None
+
+
+def _check_gang(workload: ResolvedWorkload, block: PlannedBlock) -> None:
+    """Raise GANG_TOO_LARGE, GANG_UNREACHABLE or GANG_TARGET_NOT_SHARED for one program over several nodes."""
+    own = "" if workload.choice.nodes_at_once is None else f"{workload.field}."
+    field, name, count = f"{own}nodes_at_once", workload.choice.workload, len(block.nodes)
+    if count > MOST_GANG_NODES:
+        raise GANG_TOO_LARGE(field=field, workload=name, nodes=count, allowed=MOST_GANG_NODES)
+    for node, why in _unreachable_in(block.nodes):
+        raise GANG_UNREACHABLE(field=field, workload=name, nodes=count, node=node.name, why=why)
+    apart = next((view.target.name for view in block.targets if view.target.scope == "node"), None)
+    if apart is not None:
+        has_choice = PROGRAM_PER_NODE in block.option_sets.options
+        otherwise = f", or set {PROGRAM_PER_NODE}: true to start a program on each node" if has_choice else ""
+        raise GANG_TARGET_NOT_SHARED(field=field, workload=name, nodes=count, target=apart, otherwise=otherwise)
+
+
+def _unreachable_in(nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    """Yield the nodes that others of one program cannot reach, with the reason."""
+    elsewhere = (node for node in nodes if node.boot_id != nodes[0].boot_id)
+    senders = [nodes[0], *islice(elsewhere, 1)]
+    by_address: dict[object, Node] = {}
+    for node in nodes:
+        address = node.facts.get(DATA_ADDRESS)
+        first = by_address.setdefault(address, node)
+        why = _why_unreachable(node, senders)
+        if why is not None:
+            yield node, why
+        elif first is not node:
+            yield node, f"has the address {address}, which {first.name} has, too"
 
 
 def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) -> None:
@@ -199,7 +248,10 @@ class _Foreseen:
             sets.refuse_first([_facts(*place, len(views)) for place in on])
             raise
         observers = [self._nodes[name] for name in block.observers]
-        return PlannedBlock(block.first, block.stage, block.variant, nodes, observers, workload.roles, sets, places)
+        planned = PlannedBlock(block.first, block.stage, block.variant, nodes, observers, workload.roles, sets, places)
+        if planned.has_one_programs:
+            _check_gang(workload, planned)
+        return planned
 
     def _place(
         self, sets: OptionSets, target_count: int, node: Node, view: TargetView, mount: TargetMount

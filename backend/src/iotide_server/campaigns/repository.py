@@ -117,13 +117,15 @@ _COPY_CELLS: Final = (
 _INSERT_PLACES: Final = text(
     """
     WITH of_block AS MATERIALIZED (
-        SELECT id, width_bucket(CAST(ordinal AS bigint), CAST(:firsts AS bigint[])) AS block
+        SELECT id, CAST(ordinal AS bigint) AS ordinal,
+               width_bucket(CAST(ordinal AS bigint), CAST(:firsts AS bigint[])) AS block
         FROM cell WHERE campaign_id = :campaign_id
     ), on_nodes AS (
         INSERT INTO cell_node (cell_id, node_id, step_role)
-        SELECT of_block.id, node_id, step_role
+        SELECT of_block.id, node_id, CASE WHEN own.ordinal IS NULL THEN step_role END
         FROM of_block JOIN unnest(CAST(:node_blocks AS bigint[]), CAST(:node_ids AS bigint[]),
                                   CAST(:node_roles AS text[])) AS loading (block, node_id, step_role) USING (block)
+        LEFT JOIN unnest(CAST(:own_ordinals AS bigint[])) AS own (ordinal) USING (ordinal)
     ), observed AS (
         INSERT INTO cell_observer (cell_id, node_id)
         SELECT of_block.id, node_id
@@ -141,7 +143,9 @@ _PROGRESS: Final = text(
     SELECT node_order.run_id, min(coalesce(node_order.progress, 0)) AS progress
     FROM run JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'open'
     JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
-    WHERE run.campaign_id = :campaign_id AND run.state = 'active' GROUP BY node_order.run_id
+    LEFT JOIN cell_node AS part ON part.cell_id = run.cell_id AND part.node_id = node_order.node_id
+    WHERE run.campaign_id = :campaign_id AND run.state = 'active' AND part.step_role IS DISTINCT FROM 'member'
+    GROUP BY node_order.run_id
     """
 )
 _PREVIOUS_OF_SCHEDULE: Final = text(
@@ -221,14 +225,15 @@ def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -
 
 
 def _cell_rows(campaign_id: int, planned: PlannedCampaign) -> Iterator[tuple[Any, ...]]:
-    written: dict[str, list[tuple[str, str, int]]] = {}
+    written: dict[tuple[str, bool], list[tuple[str, str, int]]] = {}
     for block in planned.blocks:
-        sets = block.option_sets
-        if sets.field not in written:
-            written[sets.field] = list(zip(sets.as_json(), sets.digests(), sets.kinds, strict=True))
+        sets, key = block.option_sets, (block.option_sets.field, block.is_gang)
+        if key not in written:
+            digests = sets.digests(is_gang=block.is_gang)
+            written[key] = list(zip(sets.as_json(), digests, sets.kinds, strict=True))
         same = (planned.resolved.stage_ordinal(block.stage), block.variant, sets.workload.id)
         needed, moved = block.bytes_needed, block.bytes_moved
-        for ordinal, (options, digest, kind) in enumerate(written[sets.field], start=block.first):
+        for ordinal, (options, digest, kind) in enumerate(written[key], start=block.first):
             yield (campaign_id, ordinal, *same, options, digest, needed[kind], moved[kind])
 
 
@@ -239,7 +244,8 @@ def _places(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
         "firsts": [block.first for block in blocks],
         "node_blocks": [number for number, block in numbered for _ in block.nodes],
         "node_ids": [node.id for block in blocks for node in block.nodes],
-        "node_roles": [role and role.value for block in blocks for role in block.roles or (None,) * len(block.nodes)],
+        "node_roles": [role and role.value for block in blocks for role in block.node_roles],
+        "own_ordinals": [ordinal for block in blocks for ordinal in block.ordinals_of_own_programs],
         "observer_blocks": [number for number, block in numbered for _ in block.observers],
         "observer_ids": [node.id for block in blocks for node in block.observers],
         "target_blocks": [number for number, block in numbered for _ in block.targets],

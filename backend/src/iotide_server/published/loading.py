@@ -29,6 +29,7 @@ from iotide_server.runs.handed_over import hand_over, past_result, past_runs
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.workloads import service as workloads
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.service import recorded_announcements
 from iotide_wire.catalogue import MetricSpec
@@ -159,7 +160,7 @@ class _Loading:
             ordinal=ordinal,
             workload_id=workload.id,
             options=printed.options,
-            options_sha256=canonical_sha256(workloads.series_options(baseline, printed.options)),
+            options_sha256=canonical_sha256(KeyOptions(baseline.option_defaults).chosen(printed.options)),
             bytes_needed=0.0,
             bytes_moved=0.0,
         )

@@ -318,6 +318,13 @@ class PreviewCell(Output):
     variant: Annotated[str, Field(description="Of the stage; empty without stages", examples=["ext3 data=journal"])]
     node_names: Annotated[list[str], Field(description="Nodes that run the workload together")]
     sender_name: Annotated[str | None, Field(description="Node that sends to the other; null: none")]
+    program: Annotated[
+        str | None,
+        Field(
+            description="Program that all nodes run together; null if each starts its own",
+            examples=["one program over 4 nodes x 2 tasks"],
+        ),
+    ]
     observer_names: Annotated[list[str], Field(description="Nodes that only observe")]
     target_names: Annotated[list[str], Field(description="Targets that a run uses together")]
     workload: str

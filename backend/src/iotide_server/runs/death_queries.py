@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.runs.blame import OF_OTHERS
 from iotide_server.runs.death import DoomedOrder, DoomedRun
 from iotide_server.runs.lifecycle import OrderEnd, Tries
 from iotide_server.runs.service import CANCELLED_BY_PERSON
@@ -18,7 +19,9 @@ _ORDERS: Final = text(
     SELECT own.id, own.state, own.started_at, own.run_id, run.campaign_id, campaign.name AS campaign_name,
            workload.name AS workload, run.attempts_made, run.attempts_allowed, run.declines, run.time_limit_seconds,
            CASE WHEN attempt.go_agreed_at IS NOT NULL THEN attempt.go_at END AS go_at, attempt.reason_code,
-           ARRAY(SELECT coalesce(other.outcome, 'cancelled') FROM node_order AS other
+           -- A failure that only this node may have caused gives way to its loss.
+           ARRAY(SELECT CASE WHEN other.outcome = 'failed' AND other.reason_code = ANY(:of_others) THEN 'cancelled'
+                             ELSE coalesce(other.outcome, 'cancelled') END FROM node_order AS other
                  WHERE other.attempt_id = own.attempt_id AND other.role = 'load' AND other.state IN ('offered', 'ended')
                    AND (other.node_id <> own.node_id OR other.state = 'ended')) AS ended,
            ARRAY(SELECT DISTINCT node.name FROM node_order AS other JOIN node ON node.id = other.node_id
@@ -53,7 +56,7 @@ _WAITING: Final = text("SELECT count(*) FROM line_place WHERE node_id = :node_id
 
 
 def doomed_runs(session: Session, node_id: int) -> list[DoomedRun]:
-    rows = session.execute(_ORDERS, {"node_id": node_id}).all()
+    rows = session.execute(_ORDERS, {"node_id": node_id, "of_others": list(OF_OTHERS)}).all()
     return [_doomed(list(orders)) for _, orders in groupby(rows, key=lambda row: row.run_id)]
 
 

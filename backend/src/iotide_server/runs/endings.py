@@ -46,6 +46,7 @@ def loads_of(orders: Sequence[Order]) -> list[Order]:
 def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
     """End one order without touching its attempt."""
     order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.ended_at or ending.at
+    order.reason_code = ending.code
     order.next_offer_at = order.silent_since = order.endpoint = None
     where = repository.node_name(session, order.node_id)
     words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")

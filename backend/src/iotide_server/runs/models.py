@@ -122,6 +122,7 @@ class Order(Identified, Base):
     silent_since: Mapped[datetime | None]  # last heartbeat; only a flag, frees nothing
     cancel_wanted_at: Mapped[datetime | None]
     outcome: Mapped[str | None]
+    reason_code: Mapped[str | None]  # of its own end; the attempt has the reason that explains all
     result_sha256: Mapped[str | None]  # digest of the stored result; resending it changes nothing
     steps: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     # facts of an observing node; the run has those of load orders

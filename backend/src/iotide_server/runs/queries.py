@@ -61,8 +61,11 @@ _DESCRIBED_RUNS: Final = """
         SELECT node_order.progress, coalesce(nullif(node_order.phase, ''), node_order.state) AS phase,
                node_order.started_at
         FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
+        LEFT JOIN cell_node AS part ON part.cell_id = run.cell_id AND part.node_id = node_order.node_id
         WHERE node_order.run_id = run.id AND node_order.role = 'load' AND attempt.state = 'open'
-        ORDER BY node_order.progress NULLS FIRST, array_position(
+        -- A member that has started knows nothing of the program's progress.
+        ORDER BY part.step_role IS NOT DISTINCT FROM 'member' AND node_order.state IN ('running', 'uploading'),
+            node_order.progress NULLS FIRST, array_position(
             ARRAY['offered', 'claimed', 'preflight', 'ready', 'running', 'uploading'], node_order.state) LIMIT 1
     ) AS slowest ON true
 """

@@ -82,8 +82,11 @@ class RunOrder(Output):
     node_name: str
     role: OrderRole
     step_role: Annotated[
-        Literal["sender", "receiver", "maker"] | None,
-        Field(description="Part of the work; null if the node does all of it. A maker only prepares scratch disks"),
+        Literal["sender", "receiver", "maker", "head", "member"] | None,
+        Field(
+            description="Part of the work; null if the node does all of it. A maker only prepares scratch disks. The"
+            " head starts one program over all nodes and has its results; members start their parts of it"
+        ),
     ]
     state: OrderState
     progress: Progress

@@ -20,6 +20,7 @@ from iotide_server.kit.quotas import Addition, QuotaKind, count_day
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.kit.work import want_all
 from iotide_server.runs import line_repository, repository
+from iotide_server.runs.blame import Ended, counted_ends, explains_better
 from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
 from iotide_server.runs.errors import (
     RUN_ENDED,
@@ -103,7 +104,8 @@ def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None
         # Takes effect when the last order has ended.
         run.not_before = max(run.not_before or ending.put_off_until, ending.put_off_until)
     if ending.end is not OrderEnd.FINISHED:
-        if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
+        before = [one for one in loads_of(orders) if one is not order and one.outcome is not None]
+        if explains_better((ending.end, ending.code), attempt.reason_code, map(_ended, before)):
             attempt.reason_code, attempt.reason, attempt.reason_actor = ending.code, ending.words, ending.actor
         stop(session, run, loads_of(orders), ending.at)
     _settle(session, run, attempt, orders, ending.at)
@@ -120,8 +122,9 @@ def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order
         live.publish(session, "run", run.id, run.cluster_id)
         return
     stop_observers(session, run, orders, now)
-    ends = {OrderEnd(order.outcome) for order in loads if order.outcome is not None}
-    ended = end_of_attempt(ends, cancel_wanted=attempt.reason_code == CANCELLED_BY_PERSON)
+    cancel_wanted = attempt.reason_code == CANCELLED_BY_PERSON
+    ends = counted_ends([_ended(order) for order in loads if order.outcome is not None], cancel_wanted=cancel_wanted)
+    ended = end_of_attempt(ends, cancel_wanted=cancel_wanted)
     if ended is AttemptState.FINISHED:
         attempt.reason_code = attempt.reason = attempt.reason_actor = None
     attempt.state, attempt.ended_at = ended, now
@@ -133,6 +136,10 @@ def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order
     _move(session, run, following, now)
     if run.ended_at is not None:
         run.ended_at = max((order.ended_at for order in loads if order.ended_at), default=now)
+
+
+def _ended(order: Order) -> Ended:
+    return OrderEnd(order.outcome or ""), order.reason_code
 
 
 def _explained(attempt: Attempt, following: NextOfRun) -> str | None:

@@ -42,6 +42,7 @@ class Workload(Identified, Base):
     bytes_needed: Mapped[Json]
     bytes_moved: Mapped[Json]
     run_seconds: Mapped[Json] = mapped_column(server_default=text("""'{"kind": "number", "value": 0}'"""))
+    own_programs: Mapped[Json] = mapped_column(server_default=text("""'{"kind": "number", "value": 1}'"""))
     breaks_series: Mapped[bool]
     step_roles: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     tool: Mapped[str]

@@ -8,6 +8,7 @@ from iotide_server.kit.web import Output
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.repository import WorkloadNodes
 from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression
 
 
 class WorkloadOutput(Output):
@@ -25,6 +26,10 @@ class WorkloadOutput(Output):
     metrics: list[MetricSpec]
     step_roles: Annotated[
         list[Literal["sender", "receiver"]], Field(description="Roles that a plan can assign; empty: none")
+    ]
+    own_programs: Annotated[
+        Expression,
+        Field(description="Of the options; 0 if several nodes at once run one program, else each node starts its own"),
     ]
     tool: Annotated[str, Field(description="Program that does the work", examples=["fio"])]
     nodes: list[WorkloadNodes]

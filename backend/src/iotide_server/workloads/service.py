@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
@@ -256,12 +256,6 @@ def workload_for(session: Session, name: str, node_ids: Collection[int], *, fiel
 
 def baseline(session: Session, workload: Workload) -> WorkloadBaseline:
     return session.get_one(WorkloadBaseline, Catalogue(workload.cluster_id).key(workload.name))
-
-
-def series_options(baseline: WorkloadBaseline, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a series key: those that differ from the frozen defaults, sorted by name."""
-    frozen = baseline.option_defaults
-    return {name: options[name] for name in sorted(options) if name not in frozen or options[name] != frozen[name]}
 
 
 def _nodes_by_version(offered: Sequence[repository.Availability]) -> dict[str, list[str]]:

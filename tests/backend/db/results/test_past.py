@@ -87,3 +87,16 @@ def test_series_with_repeated_runs_show_how_they_scatter(session: Session, measu
         assert repeated_series(session, cluster_id, "dd", ["write_rate"], (digests, target_ids)) == []
     assert repeated_series(session, cluster_id, "dd", ["wait"], None) == []
     assert repeated_series(session, cluster_id + 1, "dd", ["write_rate"], None) == []
+
+
+def test_cells_of_one_program_over_several_nodes_differ_from_others(session: Session, measured: Measured) -> None:
+    for is_one_program in (False, True):
+        cell = measured.cell()
+        second = measured.add_node(f"second{cell.id}", cell)
+        if is_one_program:
+            measured.lead_from(measured.node, cell)
+        run = measured.deliver_together(cell, {measured.node.id: finish(NOW, sample(1.0)), second.id: finish(NOW)})
+        run.started_at, run.ended_at = NOW, NOW.replace(second=5)
+        session.flush()
+    newest, older = past_cells(session, [measured.target.id], "dd")[measured.target.id]
+    assert (newest.is_one_program, older.is_one_program) == (True, False)

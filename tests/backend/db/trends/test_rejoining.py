@@ -21,9 +21,10 @@ from iotide_server.results.models import Point, RunHeadline, Sample, Series
 from iotide_server.trends.points.rejoining import CATALOGUE_ENTRY_IN_USE, CATALOGUE_ENTRY_NOT_FOUND, undo
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.trends.points.superseding import settle_superseded
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.repository import freeze_baseline
-from iotide_server.workloads.service import baseline, series_options
+from iotide_server.workloads.service import baseline
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def measure(measured: Measured, workload: Workload, *values: float, **options: o
     cell = measured.cell(None, **options)
     cell.workload_id = workload.id
     frozen = baseline(measured.session, workload)
-    cell.options_sha256 = canonical_sha256(series_options(frozen, cell.options))
+    cell.options_sha256 = canonical_sha256(KeyOptions(frozen.option_defaults).chosen(cell.options))
     measured.session.flush()
     for minutes, value in enumerate(values):
         measured.deliver(cell, finish(NOW, sample(value)), minutes=cell.id * 10 + minutes)

@@ -15,8 +15,11 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.workloads import repository, service
 from iotide_server.workloads.errors import WORKLOAD_DIFFERS, WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.stored_repository import read_stored
+from iotide_wire.expressions import Expression, Number, Operation, Option, node_count
+from iotide_wire.vocabulary import MOST_NODES
 
 FIRST_PAGE = PageRequest(50, None)
 
@@ -57,6 +60,27 @@ def test_nodes_with_the_same_workload_are_grouped(session: Session) -> None:
         (True, None, "3.36", [two.id]),
         (False, "no seek", None, [three.id]),
     ]
+
+
+def test_the_catalogue_says_which_workloads_run_one_program_over_several_nodes(session: Session) -> None:
+    one, _ = two_nodes(session)
+    choice = Option.of("sync")
+    service.announce(session, one, [workload("copy"), workload("seek", own_programs=choice)])
+    everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
+    shown = {entry.name: entry for entry in service.catalogue(session, everybody, None, FIRST_PAGE).items}
+    assert (shown["copy"].own_programs, shown["seek"].own_programs) == (Number.of(1), choice)
+    stored = {row.name: row.own_programs for row in session.scalars(select(Workload))}
+    assert stored == {"copy": {"kind": "number", "value": 1.0}, "seek": {"kind": "name", "name": "sync"}}
+
+
+def test_a_choice_of_programs_by_too_much_arithmetic_is_rejected(session: Session) -> None:
+    one, _ = two_nodes(session)
+    wide: Expression = Option.of("sync")
+    while node_count(wide) <= MOST_NODES:
+        wide = Operation(op="max", args=(wide,) * 16)
+    service.announce(session, one, [workload("copy", own_programs=wide)])
+    (rejected,) = node_workloads(session, [one.id])[one.id]
+    assert "rejected: copy: own_programs" in str(rejected.unavailable_because)
 
 
 def test_workloads_that_a_node_no_longer_announces_are_removed(session: Session) -> None:
@@ -164,9 +188,9 @@ def test_defaults_are_frozen_at_the_first_revision(session: Session) -> None:
 def test_an_option_that_a_revision_adds_does_not_begin_a_new_series(session: Session) -> None:
     one, _ = two_nodes(session)
     service.announce(session, one, [workload("copy", option_defaults={"sync": "fsync"})])
-    before = service.series_options(frozen(session), {"sync": "fsync"})
+    before = KeyOptions(frozen(session).option_defaults).chosen({"sync": "fsync"})
     service.announce(session, one, [workload("copy", revision=2, option_defaults={"sync": "fsync", "verify": False})])
-    after = service.series_options(frozen(session), {"sync": "fsync", "verify": False})
+    after = KeyOptions(frozen(session).option_defaults).chosen({"sync": "fsync", "verify": False})
     assert before == after == {}
 
 

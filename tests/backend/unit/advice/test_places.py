@@ -1,5 +1,7 @@
 """Rules about Lustre's stripes, linear volumes and network links."""
 
+from dataclasses import replace
+
 import pytest
 from factories.advised import advice_of, cell, measured, numbers, places, rate, site
 from factories.recorded import Recorded, mount_at
@@ -126,6 +128,13 @@ def test_the_links_of_a_gang_are_added() -> None:
     [found] = faster_than_links(measured(rate(gang, 2.4e9, nodes="all")))
     assert isinstance(found, Fine)
     assert advice_of(list(faster_than_links(measured(rate(gang, 2.6e9, nodes="all"))))).title.startswith("Faster")
+
+
+def test_the_rate_of_one_program_is_that_of_all_its_nodes() -> None:
+    program = replace(cell(facts=LINK, nodes=("n1", "n2")), is_one_program=True)
+    [found] = faster_than_links(measured(rate(program, 2.4e9)))
+    assert isinstance(found, Fine)
+    assert list(faster_than_links(measured(rate(replace(program, is_one_program=False), 2.4e9)))) == []
 
 
 def test_a_local_disk_has_no_link_and_an_unknown_speed_is_not_judged() -> None:

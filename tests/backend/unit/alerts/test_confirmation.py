@@ -53,3 +53,14 @@ def test_a_confirmation_keeps_the_sender() -> None:
     resolved = resolve(plan)
     assert resolved.workloads[0].node_sets == [("n2", "n1")]
     assert resolved.cell_count == 3
+
+
+def test_a_confirmation_keeps_the_head_and_starts_as_many_programs_as_the_cell_did() -> None:
+    nodes = ["n2", "n1"]
+    one_program = confirmed(ConfirmedCell("ior", {"program_per_node": False}, nodes, ["nfs"], head="n2"))
+    assert resolve(one_program).workloads[0].node_sets == [("n2", "n1")]
+    assert one_program.workloads[0].options == {"program_per_node": False}
+    before_the_choice = confirmed(ConfirmedCell("ior", {"tasks": 2}, nodes, ["nfs"]))
+    assert before_the_choice.workloads[0].options == {"tasks": 2, "program_per_node": True}
+    alone = confirmed(ConfirmedCell("ior", {"tasks": 2}, ["n1"], ["nfs"]))
+    assert alone.workloads[0].options == {"tasks": 2}

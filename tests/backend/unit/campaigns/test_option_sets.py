@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from iotide_server.campaigns.option_sets import OptionSets
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.workloads.models import Workload, WorkloadBaseline
-from iotide_server.workloads.service import series_options
+from iotide_server.workloads.key_options import KeyOptions
+from iotide_server.workloads.models import Workload
 from iotide_wire.expressions import Number, Option, evaluate, evaluate_rows
 
 NAMES = ("auto_size", "block", "direct", "size", "writers")
@@ -55,8 +55,10 @@ def test_each_set_is_that_of_the_product(sets: OptionSets) -> None:
 
 @given(sets=option_sets())
 def test_each_digest_is_that_of_the_options_of_its_series(sets: OptionSets) -> None:
-    baseline = WorkloadBaseline(name="dd", option_defaults=sets.frozen)
-    assert list(sets.digests()) == [canonical_sha256(series_options(baseline, options)) for options in each(sets)]
+    key = KeyOptions(sets.frozen)
+    for is_gang in (False, True):
+        digests = [canonical_sha256(key.chosen(options)) for options in each(sets)]
+        assert list(sets.digests(is_gang=is_gang)) == digests
 
 
 @given(sets=option_sets())

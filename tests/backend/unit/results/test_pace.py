@@ -1,5 +1,7 @@
 """Forecast of a run's load time from earlier measurements there."""
 
+from dataclasses import replace
+
 import pytest
 
 from iotide_server.results.forecast.pace import PastCell, PlannedLoad, idle_sample_seconds, load_seconds
@@ -24,6 +26,14 @@ def test_the_same_cell_takes_as_long_as_before_whatever_the_rate() -> None:
 
 def test_as_many_nodes_as_before_are_needed_for_the_same_cell() -> None:
     assert load_seconds(wanted(200.0, nodes=2), [past("new", 100.0, 7.0)], 100.0) == 2.0 + (7.0 - 1.0)
+
+
+def test_one_program_does_not_take_as_long_as_programs_on_each_node() -> None:
+    own, one = past("other", 100.0, 5.0, nodes=2), replace(past("other", 100.0, 9.0, nodes=2), is_one_program=True)
+    asked = replace(wanted(200.0, nodes=2), is_one_program=True)
+    for cells in ([own, one], [one, own]):
+        assert load_seconds(asked, cells, None) == 9.0 * 2
+        assert load_seconds(replace(asked, is_one_program=False), cells, None) == 5.0 * 2
 
 
 def test_another_size_takes_its_bytes_at_the_rate_plus_the_overhead_of_the_newest_cell() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iotide_server.kit.errors import InvalidInputError
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_server.workloads.options import complete_options, complete_sweep
-from iotide_server.workloads.service import series_options
 
 
 def complete(**options: Any) -> dict[str, Any]:  # noqa: ANN401 - options are free
@@ -94,7 +94,10 @@ def test_options_of_too_many_values_are_refused() -> None:
 def test_only_what_differs_from_the_frozen_defaults_is_in_the_series_key() -> None:
     baseline = WorkloadBaseline(name="dd", option_defaults={"sync": "fsync", "block_size_bytes": 4096})
     options = {"sync": "fsync", "file_size_bytes": 10, "block_size_bytes": 512}
-    assert list(series_options(baseline, options).items()) == [("block_size_bytes", 512), ("file_size_bytes", 10)]
+    assert list(KeyOptions(baseline.option_defaults).chosen(options).items()) == [
+        ("block_size_bytes", 512),
+        ("file_size_bytes", 10),
+    ]
 
 
 SIZES = st.sampled_from([0, 1, 4096, "4 KiB", "4 M", -1, None])
@@ -190,3 +193,21 @@ def test_many_values_of_several_types_are_distinguished_in_one_pass() -> None:
         with pytest.raises(InvalidInputError, match="has non-unique elements") as refusal:
             complete_options(schema, {}, {"a": twice}, "options")
         assert refusal.value.remedy == "list each entry once"
+
+
+@pytest.mark.parametrize("is_gang", [True, False])
+def test_a_choice_of_programs_is_in_the_key_of_one_program_only(*, is_gang: bool) -> None:
+    frozen = {"program_per_node": False, "tasks": 1}
+    key = KeyOptions.of(frozen, {"kind": "name", "name": "program_per_node"}, is_gang=is_gang)
+    one_program = {"program_per_node": False} if is_gang else {}
+    assert key.chosen({"program_per_node": False, "tasks": 1}) == one_program
+    assert key.chosen({"program_per_node": True, "tasks": 2}) == {"tasks": 2}
+
+
+@pytest.mark.parametrize(
+    "announced", [None, {"kind": "number", "value": 0}, {"kind": "operation", "op": "-", "args": []}]
+)
+def test_an_option_with_another_effect_too_is_in_the_key_as_any_other(announced: dict[str, object] | None) -> None:
+    key = KeyOptions.of({"cluster": False}, announced, is_gang=True)
+    assert key.chosen({"cluster": False}) == {}
+    assert key.chosen({"cluster": True}) == {"cluster": True}

@@ -207,7 +207,13 @@ class ScratchAnswer(Answer):
     make_seconds_known: float = 0.0
 
 
+class PreviewCell(Answer):
+    workload: str
+    program: str | None = None
+
+
 class Preview(Answer):
+    cells: list[PreviewCell] = []
     cell_count: int
     run_count: int
     seconds_estimated: float | None

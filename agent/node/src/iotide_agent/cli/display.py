@@ -172,6 +172,7 @@ def preview_lines(preview: Preview) -> list[str]:
     time = f"unknown: {reason}" if seconds is None else f"about {format_estimate(seconds)}"
     return [
         f"runs: {preview.run_count}, configurations: {preview.cell_count}",
+        *dict.fromkeys(f"{cell.workload}: {cell.program}" for cell in preview.cells if cell.program is not None),
         f"time: {time}",
         f"space: {format_bytes(preview.bytes_peak)} at most at a time",
         f"data: {format_bytes(preview.bytes_moved)} written and read in total",

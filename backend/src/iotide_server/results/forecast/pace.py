@@ -18,6 +18,7 @@ class PastCell:
     target_count: int
     bytes_moved: float  # over all targets and nodes, as planned
     seconds: float  # median duration of its benchmarks
+    is_one_program: bool = False  # over all nodes; else each node starts its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class PlannedLoad:
     bytes_moved: float  # `share` of all that the cell moves
     share: float
     run_seconds: float
+    is_one_program: bool = False
 
 
 def load_seconds(wanted: PlannedLoad, past: Sequence[PastCell], rate_bytes_per_second: float | None) -> float | None:
@@ -40,7 +42,8 @@ def load_seconds(wanted: PlannedLoad, past: Sequence[PastCell], rate_bytes_per_s
         past: newest first.
         rate_bytes_per_second: of the target's newest cell.
     """
-    alike = [cell for cell in past if (cell.node_count, cell.target_count) == (wanted.node_count, wanted.target_count)]
+    own = wanted.node_count, wanted.target_count, wanted.is_one_program
+    alike = [cell for cell in past if (cell.node_count, cell.target_count, cell.is_one_program) == own]
     same = next((cell for cell in alike if cell.options_sha256 == wanted.options_sha256), None)
     if same is not None:
         return same.seconds

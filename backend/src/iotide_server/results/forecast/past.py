@@ -53,6 +53,7 @@ _PAST_CELLS: Final = text(
         SELECT newest.id AS cell_id, newest.options_sha256, newest.bytes_moved,
                (SELECT count(*) FROM cell_node WHERE cell_id = newest.id) AS node_count,
                (SELECT count(*) FROM cell_target WHERE cell_id = newest.id) AS target_count,
+               EXISTS (SELECT FROM cell_node WHERE cell_id = newest.id AND step_role = 'head') AS is_one_program,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM run.ended_at - run.started_at)) AS seconds
         FROM (
             SELECT cell.* FROM cell_target JOIN cell ON cell.id = cell_target.cell_id
@@ -102,7 +103,14 @@ def past_cells(session: Session, target_ids: Collection[int], workload: str) -> 
     by_target: defaultdict[int, list[PastCell]] = defaultdict(list)
     for row in session.execute(_PAST_CELLS, values):
         by_target[row.target_id].append(
-            PastCell(row.options_sha256, row.node_count, row.target_count, row.bytes_moved, float(row.seconds))
+            PastCell(
+                row.options_sha256,
+                row.node_count,
+                row.target_count,
+                row.bytes_moved,
+                float(row.seconds),
+                is_one_program=row.is_one_program,
+            )
         )
     return by_target
 

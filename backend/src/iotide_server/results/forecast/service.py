@@ -77,6 +77,7 @@ def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
         variant=block.variant,
         node_names=[node.name for node in block.nodes],
         sender_name=None if block.sender is None else block.sender.name,
+        program=cell.program,
         observer_names=[node.name for node in block.observers],
         target_names=[view.target.name for view in block.targets],
         workload=cell.workload.name,
@@ -160,7 +161,7 @@ class _Past:
         self._rates = {name: last_rates(session, ids, name) for name in names}
         self._cells = {name: past_cells(session, ids, name) for name in names}
         self._by_kind: dict[tuple[object, ...], Sequence[float | None]] = {}
-        self._numbers: dict[str, Mapping[str, Sequence[int]]] = {}
+        self._numbers: dict[tuple[str, bool], Mapping[str, Sequence[int]]] = {}
 
     def times(self, block: PlannedBlock) -> _Times:
         by_room = [self._room_seconds(block, room) for room in block.rooms]
@@ -178,8 +179,8 @@ class _Past:
     def measured_digests(self) -> Mapping[str, set[str]]:
         """Return, by workload, the options that earlier cells have in common with the plan."""
         found: defaultdict[str, set[str]] = defaultdict(set)
-        for sets in {block.option_sets.field: block.option_sets for block in self._blocks}.values():
-            found[sets.workload.name].update(self._numbers_of(sets))
+        for block in {(block.option_sets.field, block.is_gang): block for block in self._blocks}.values():
+            found[block.option_sets.workload.name].update(self._numbers_of(block))
         return found
 
     def why_unknown(self, block: PlannedBlock) -> str:
@@ -215,12 +216,15 @@ class _Past:
         # history.
         is_own = rate is not None and (rate.workload == workload.name or (not past and _is_in_bytes(workload)))
         bytes_per_second = rate.bytes_per_second if rate and is_own else None
-        known: dict[tuple[float, float], float | None] = {}
-        for moved, seconds in zip(room.bytes_moved, room.run_seconds, strict=True):
-            if (moved, seconds) not in known:
-                wanted = PlannedLoad(None, len(block.nodes), len(block.targets), moved, 1 / len(block.rooms), seconds)
-                known[moved, seconds] = load_seconds(wanted, past, bytes_per_second)
-        found = [known[amounts] for amounts in zip(room.bytes_moved, room.run_seconds, strict=True)]
+        known: dict[tuple[float, float, bool], float | None] = {}
+        programs = block.option_sets.has_one_program if block.is_gang else [False] * len(room.bytes_moved)
+        amounts_by_kind = list(zip(room.bytes_moved, room.run_seconds, programs, strict=True))
+        for amounts in set(amounts_by_kind):
+            moved, seconds, is_one_program = amounts
+            share = 1 / len(block.rooms)
+            wanted = PlannedLoad(None, *counts[:2], moved, share, seconds, is_one_program=is_one_program)
+            known[amounts] = load_seconds(wanted, past, bytes_per_second)
+        found = [known[amounts] for amounts in amounts_by_kind]
         self._by_kind[key] = found
         return found
 
@@ -231,18 +235,19 @@ class _Past:
         for cell in past:
             if (cell.node_count, cell.target_count) == counts:
                 newest.setdefault(cell.options_sha256, cell.seconds)
-        numbers = self._numbers_of(block.option_sets) if newest else {}
+        numbers = self._numbers_of(block) if newest else {}
         return {number: seconds for digest, seconds in newest.items() for number in numbers.get(digest, ())}
 
-    def _numbers_of(self, sets: OptionSets) -> Mapping[str, Sequence[int]]:
-        if sets.field not in self._numbers:
+    def _numbers_of(self, block: PlannedBlock) -> Mapping[str, Sequence[int]]:
+        sets, key = block.option_sets, (block.option_sets.field, block.is_gang)
+        if key not in self._numbers:
             known = {cell.options_sha256 for past in self._cells[sets.workload.name].values() for cell in past}
             found: defaultdict[str, list[int]] = defaultdict(list)
-            for number, digest in enumerate(sets.digests() if known else ()):
+            for number, digest in enumerate(sets.digests(is_gang=block.is_gang) if known else ()):
                 if digest in known:
                     found[digest].append(number)
-            self._numbers[sets.field] = found
-        return self._numbers[sets.field]
+            self._numbers[key] = found
+        return self._numbers[key]
 
 
 def _longest(seconds: Iterable[float | None]) -> float | None:

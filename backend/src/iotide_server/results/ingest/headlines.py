@@ -60,7 +60,8 @@ _PUT: Final = text(
             ) AS of_node
             GROUP BY of_node.target_id
             HAVING count(*) >= (
-                SELECT count(*) FROM cell_node WHERE cell_node.cell_id = chosen.cell_id AND step_role IS NULL
+                SELECT nullif(count(*), 0) FROM cell_node
+                WHERE cell_node.cell_id = chosen.cell_id AND step_role IS NULL
             )
         ) AS together
         WHERE own.id = chosen.series_id AND cardinality(own.node_ids) > 1

@@ -17,10 +17,12 @@ from sqlalchemy.orm import Session, aliased
 from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
+from iotide_server.results.concerned import Number
 from iotide_server.results.errors import REVISION_UNKNOWN
 from iotide_server.results.ingest.curves import MAX_CHUNK_VALUES, Stretch
-from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Series
+from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Sample, Series
 from iotide_server.runs.models import Order, Run
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import SampleMessage, StepRole
@@ -43,6 +45,11 @@ _MEASURED_CELL: Final = (
         .where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.SENDER)
         .scalar_subquery()
         .label("sender"),
+        select(CellNode.node_id)
+        .where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.HEAD)
+        .scalar_subquery()
+        .label("head"),
+        Workload.own_programs,
         Campaign.plan["scratch"].label("scratch"),
         CampaignStage.does.label("does"),
         *_WORKLOAD,
@@ -141,9 +148,24 @@ class SeriesCell:
     variant: str
     metrics: Mapping[str, MetricSpec]
     baseline: WorkloadBaseline
+    own_programs: Json  # of the workload's revision that the cell was planned for
     sender: str | None  # None if all nodes do the same
+    head: int | None  # id of the node that starts one program over all nodes; None: there is none
     scratch: Json | None  # the block of its plan
     does: str | None  # work of its stage; None without stages
+
+    @property
+    def key(self) -> KeyOptions:
+        return KeyOptions.of(self.baseline.option_defaults, self.own_programs, is_gang=self._is_gang)
+
+    @property
+    def _is_gang(self) -> bool:
+        return len(self.node_ids) > 1 and self.sender is None
+
+    @property
+    def members(self) -> frozenset[int]:
+        """Return the ids of the nodes that start parts of the head's program."""
+        return frozenset() if self.head is None else self.node_ids - {self.head}
 
     @property
     def is_measured(self) -> bool:
@@ -248,6 +270,18 @@ def earlier_result_in_attempt(session: Session, order: Order) -> bool:
         Order.outcome.is_distinct_from(Outcome.DECLINED),
     )
     return session.scalar(statement.limit(1)) is not None
+
+
+def concerned_values(session: Session, order: Order) -> list[Number]:
+    """Return labels and target of each value that the attempt's other nodes have delivered."""
+    others = select(Order.id).where(Order.attempt_id == order.attempt_id, Order.id != order.id)
+    statement = (
+        select(Series.labels, Sample.target_id)
+        .join(Series, Series.id == Sample.series_id)
+        .where(Sample.run_id == order.run_id, Sample.order_id.in_(others))
+        .distinct()
+    )
+    return [(row.labels, row.target_id) for row in session.execute(statement)]
 
 
 def artefacts(session: Session, order_id: int) -> dict[str, Row[str, str, int]]:

@@ -25,6 +25,8 @@ from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 from iotide_server.results.ingest.service import (
     POINTS,
     check_day,
+    check_member,
+    concerned,
     count_day,
     is_rejected,
     store_samples,
@@ -78,6 +80,7 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
     cell = repository.measured_cell(session, run.cell_id, said.workload_revision)
     for index, of_order in enumerate(said.orders):
         check_size(of_order.samples, limits, f"orders[{index}].samples")
+        check_member(cell, orders[of_order.order_id].node_id, of_order.samples, f"orders[{index}].samples")
         check_samples(of_order.samples, cell.metrics, cell.target_ids, f"orders[{index}].samples")
         check_flags(of_order.flags, cell.target_ids, limits, f"orders[{index}].flags")
     superseded = []
@@ -102,7 +105,9 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
             runs.finish_unread(session, run)
         _write_down(session, principal, run, *superseded[0])
         run.validity = (
-            "rejected" if is_rejected(run.flags, [one for own in said.orders for one in own.samples]) else "valid"
+            "rejected"
+            if is_rejected(run.flags, concerned(one for own in said.orders for one in own.samples))
+            else "valid"
         )
         session.flush()
         want_work(session, POINTS, run.cell_id, now)

@@ -7,7 +7,6 @@ from iotide_server.kit.db import Json
 from iotide_server.results.ingest import repository
 from iotide_server.results.ingest.keys import Label, key_sha256
 from iotide_server.results.ingest.repository import SeriesCell
-from iotide_server.workloads.service import series_options
 from iotide_wire.catalogue import MetricSpec
 
 
@@ -27,7 +26,7 @@ def series_ids(session: Session, cell: SeriesCell, measured: Sequence[Measured])
         "target_ids": sorted(cell.target_ids),
         "workload": cell.workload,
         "series_revision": cell.series_revision,
-        "options": series_options(cell.baseline, cell.options),
+        "options": cell.key.chosen(cell.options),
         "options_sha256": cell.options_sha256,
         "variant": cell.variant,
     }

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.scratch.filling import made_facts
 from iotide_server.kit.db import Json, number
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.work import want_work
-from iotide_server.results.concerned import all_are_concerned
+from iotide_server.results.concerned import Number, all_are_concerned
 from iotide_server.results.errors import (
     ARTEFACT_KEPT,
     DAY_FULL,
@@ -49,6 +50,8 @@ MOST_ARTEFACTS = 1000
 _VALUE_BYTES: Final = 4
 _CURVE_ROW_BYTES: Final = 100
 SENDER: Final = "sender"
+OF_MPI: Final = "mpi."
+"""Facts of the program that starts tasks: kind, version, transport."""
 POINTS = "points"  # kind of work that recomputes a cell's points; its key is the cell
 
 
@@ -66,6 +69,7 @@ def ingest(
     check_described(finish, limits)
     run = session.get_one(Run, order.run_id)
     cell = repository.measured_cell(session, run.cell_id)
+    check_member(cell, order.node_id, finish.samples)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
     check_flags(finish.flags, cell.target_ids, limits)
     check_steps(finish.steps, cell.target_ids)
@@ -78,17 +82,29 @@ def ingest(
     environment = backing_facts(session, cell.target_ids, own)
     is_gang = len(cell.node_ids) > 1
     if is_gang:
-        environment = _environment_of_gang(session, run, order, environment)
+        environment = _environment_of_gang(session, cell, run, order, environment)
     is_later = is_gang and repository.earlier_result_in_attempt(session, order)
     _describe(session, run, finish, environment, is_later=is_later)
+    if is_later and order.node_id in cell.members:
+        values = repository.concerned_values(session, order)
+        run.validity = "rejected" if is_rejected(run.flags, values) else "valid"
     others = run.not_judged if is_later else []
     run.not_judged = _not_judged(others, finish, node_name(session, order.node_id) if is_gang else "")
-    # Sender and receiver do different things and wait for each other.
-    if is_gang and cell.sender is None:
+    # Sender and receiver, or head and members, do different things and wait for each other.
+    if is_gang and cell.sender is None and cell.head is None:
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
     return new_series
+
+
+def check_member(cell: SeriesCell, node_id: int, samples: Sequence[SampleMessage], field: str = "samples") -> None:
+    """Reject values of a node that only starts parts of another node's program."""
+    if samples and node_id in cell.members:
+        words = "a member of one program over several nodes has no values of its own"
+        raise InvalidInputError(
+            f"{field}: {words}", field=field, value=len(samples), remedy="send those of the program by its head"
+        )
 
 
 def ingest_observed(
@@ -171,12 +187,20 @@ def store_samples(  # noqa: PLR0913 - the last one locates them in the request
     return new_series
 
 
-def _environment_of_gang(session: Session, run: Run, order: Order, own: Facts) -> Facts:
-    """Return the facts of the attempt's nodes so far, prefixed: `node2/kernel.release`."""
+def _environment_of_gang(session: Session, cell: SeriesCell, run: Run, order: Order, own: Facts) -> Facts:
+    """Return the facts of the attempt's nodes so far, prefixed: `node2/kernel.release`.
+
+    Those about MPI are the head's, without prefix: of one program over all nodes, whichever node starts it.
+    """
     name = node_name(session, order.node_id)
     is_first = run.environment_sha256 is None or not repository.earlier_result_in_attempt(session, order)
     others = {} if is_first else repository.environment_of(session, run)
-    return others | {f"{name}/{fact}": value for fact, value in own.items()}
+    of_program: Facts = {}
+    if cell.head is not None:
+        of_program = {fact: value for fact, value in own.items() if fact.startswith(OF_MPI)}
+        own = {fact: value for fact, value in own.items() if fact not in of_program}
+    shared = of_program if order.node_id == cell.head else {}
+    return others | shared | {f"{name}/{fact}": value for fact, value in own.items()}
 
 
 def _judge_race(session: Session, run: Run, order: Order, finish: FinishRequest) -> None:
@@ -210,18 +234,20 @@ def _describe(session: Session, run: Run, finish: FinishRequest, environment: Fa
     unmeasured = unmeasured_by_old_agent(finish, repository.quiet_policy(session, run.campaign_id))
     own = [flag.model_dump(mode="json") for flag in (*finish.flags, *unmeasured)]
     run.flags = list({canonical_sha256(flag): flag for flag in (*flags_of_others, *own)}.values())
-    run.validity = "rejected" if is_rejected(run.flags, finish.samples) else "valid"
+    run.validity = "rejected" if is_rejected(run.flags, concerned(finish.samples)) else "valid"
     run.environment_sha256 = canonical_sha256(environment)
     repository.ensure_environment(session, run.environment_sha256, environment)
     session.flush()
 
 
-def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool:
-    """Check if one flag rejects the whole run, or several together reject each sample."""
+def is_rejected(flags: Iterable[Json], values: Sequence[Number]) -> bool:
+    """Check if one flag rejects the whole run, or several together reject each value, by its labels and target."""
     rejecting = [flag for flag in map(Flag.model_validate, flags) if flag.rank is FlagRank.NOT_MEASURED]
-    if not samples:
-        return bool(rejecting)
-    return all_are_concerned(rejecting, [(sample.labels, sample.target_id) for sample in samples])
+    return all_are_concerned(rejecting, values) if values else bool(rejecting)
+
+
+def concerned(samples: Iterable[SampleMessage]) -> list[Number]:
+    return [(sample.labels, sample.target_id) for sample in samples]
 
 
 def store_artefact(  # noqa: PLR0913 - each is a part of what is stored

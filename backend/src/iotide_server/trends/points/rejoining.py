@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, func, or_, select, text, update
+from sqlalchemy import delete, exists, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.campaigns.models import Cell
+from iotide_server.campaigns.models import Cell, CellNode
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, any_of, set_fields
 from iotide_server.kit.digests import canonical_sha256
@@ -23,10 +23,12 @@ from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Run
 from iotide_server.trends.points.superseding import SUPERSEDED
+from iotide_server.workloads.key_options import KeyOptions
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.repository import IN_SERVICE, REJECTED, remove
-from iotide_server.workloads.service import is_shipped, series_options
+from iotide_server.workloads.service import is_shipped
 from iotide_wire.built_in import FIRST_REVISION, breaking_revisions, built_in, frozen_defaults
+from iotide_wire.measured import StepRole
 
 _READ_AT_ONCE: Final = 1000
 _SET_DIGESTS: Final = text(
@@ -208,14 +210,18 @@ def _changed_cells(
     session: Session, catalogue: Catalogue, frozen: WorkloadBaseline, name: str
 ) -> Iterator[tuple[int, Json]]:
     """Yield each cell with a new digest of options, and its series' new columns."""
+    nodes = select(func.count()).where(CellNode.cell_id == Cell.id).scalar_subquery()
+    sends = exists().where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.SENDER)
+    is_gang = (nodes > 1) & ~sends
     cells = (
-        select(Cell.id, Cell.options, Cell.options_sha256)
+        select(Cell.id, Cell.options, Cell.options_sha256, Workload.own_programs, is_gang.label("is_gang"))
         .join(Workload, Workload.id == Cell.workload_id)
         .where(Workload.name == name, Workload.cluster_id.is_not_distinct_from(catalogue.cluster_id))
         .order_by(Cell.id)
     )
     for cell in session.execute(cells.execution_options(yield_per=_READ_AT_ONCE)):
-        options = series_options(frozen, cell.options)
+        key = KeyOptions.of(frozen.option_defaults, cell.own_programs, is_gang=cell.is_gang)
+        options = key.chosen(cell.options)
         digest = canonical_sha256(options)
         if digest != cell.options_sha256:
             yield cell.id, {"options": options, "options_sha256": digest}
