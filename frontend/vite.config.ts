@@ -27,8 +27,9 @@ const PAGES = {
   environment: "happy-dom",
   setupFiles: "testing/setup.ts",
   alias: [{ find: /^(\.|@\/plots)\/plotly$/, replacement: `${testing}/plotly.ts` }],
-  // Longer than the longest wait in a test, see testing/setup.ts.
-  testTimeout: 40_000,
+  // Longer than the waits of a test, see testing/setup.ts. The hook at the end of a file waits for modules too.
+  testTimeout: 300_000,
+  hookTimeout: 120_000,
 };
 
 export default defineConfig({

@@ -22,6 +22,10 @@ NODE = "node-1"
 FIO_SMALL = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2}
 """A load that runs for `runtime_seconds` and needs 4 MiB."""
 
+WARM = 'cache_drop = "never"\n'
+"""Lines of agent.toml for tests that need no empty page cache: the programs of all tests would be read from disk again
+after each read phase of a load. A run drops only the files of its load instead."""
+
 _numbers = count(1)
 
 
@@ -67,11 +71,12 @@ class Rig(Submitting):
 
 
 @contextmanager
-def running_stack(server_disk: FileSystem | None = None) -> Iterator[LocalStack]:
+def running_stack(server_disk: FileSystem | None = None, *, agents_share: str = "") -> Iterator[LocalStack]:
     """Run a fresh stack in a directory that every user may enter, since a server started as root changes its user.
 
     Args:
         server_disk: a separate disk for the server's state; None: the disk of everything else.
+        agents_share: lines of agent.toml that all agents have.
     """
     # Like Ctrl-C: ending a bench or test from outside must leave no server and no load behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -80,6 +85,7 @@ def running_stack(server_disk: FileSystem | None = None) -> Iterator[LocalStack]
     try:
         disk = nullcontext() if server_disk is None else made_mount(server_disk, directory / "server")
         with disk, LocalStack(directory) as stack:
+            stack.agents_share = agents_share
             yield stack
     finally:
         shutil.rmtree(directory)

@@ -88,13 +88,18 @@ class Agent:
 
 
 class LocalStack:
-    """Server and agents below one directory. The `with` block stops everything at its end."""
+    """Server and agents below one directory. The `with` block stops everything at its end.
+
+    Attributes:
+        agents_share: lines of agent.toml that all agents have.
+    """
 
     def __init__(self, directory: Path, *, port: int | None = None, server_arguments: Sequence[str] = ()) -> None:
         self.directory = directory
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.agents: list[Agent] = []
+        self.agents_share = ""
         self.api = httpx2.Client(base_url=f"{self.url}/api/v1", timeout=30)
         self.token = ""
         self.redis_port = free_port()
@@ -272,7 +277,8 @@ class LocalStack:
         approved = ", ".join(f'"{directory}"' for directory in directories)
         (home / "agent.toml").write_text(
             f'server = "{launch.server_url or self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
-            f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n{launch.configuration}'
+            f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n'
+            f"{self.agents_share}{launch.configuration}"
         )
         join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": uses, "expires_in_seconds": 600})
         if BIN == OWN_BIN:

@@ -11,9 +11,9 @@ from typer.main import get_command
 
 from iotide_agent.cli.agent import app as agent
 from iotide_agent.cli.user import app as user
-from iotide_server.commands.program import app as server
+from iotide_server.commands.program import COMMANDS, program_of
 
-PROGRAMS: Final = {"iotide": user, "iotide-agent": agent, "iotide-server": server}
+PROGRAMS: Final = {"iotide": user, "iotide-agent": agent, "iotide-server": program_of(COMMANDS)}
 _SECTION: Final = re.compile(r"^#+ `(.+)`$", re.MULTILINE)
 _ROW: Final = re.compile(r"^\* `([a-z-]+)`.*$", re.MULTILINE)
 

@@ -7,8 +7,8 @@ import { tableData } from "@/lib/tableData";
 import { displayedNumbers } from "./exportCheck";
 import { server } from "./server";
 
-// The first test of a page loads all modules, which takes seconds on a busy machine.
-configure({ asyncUtilTimeout: 10_000, getElementError: (message) => new Error(message ?? "") });
+// Only ends tests that hang: the first test of a page also waits for its modules, half a minute on a busy machine.
+configure({ asyncUtilTimeout: 60_000, getElementError: (message) => new Error(message ?? "") });
 
 class StillObserver implements ResizeObserver {
   observe(): void {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from local_stack import LocalStack
-from rig import Rig, add_rig, running_stack
+from rig import WARM, Rig, add_rig, running_stack
 
 LONGEST = (
     "test_regression.py",
@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def stack() -> Iterator[LocalStack]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IOTIDE_NOTIFY_LOOPBACK", "true")  # receivers of messages are on this machine
-        with running_stack() as stack:
+        with running_stack(agents_share=WARM) as stack:
             yield stack
 
 

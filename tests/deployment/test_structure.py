@@ -57,7 +57,7 @@ print(len(Base.metadata.sorted_tables))
 """
 
 
-@pytest.mark.parametrize("program", ["main", "worker", "scheduler"])
+@pytest.mark.parametrize("program", ["main", "worker", "scheduler", "commands.backups"])
 def test_each_server_process_loads_the_tables_that_its_own_refer_to(program: str) -> None:
     """A process without them fails at its first insert, not at its start."""
     argv = [sys.executable, "-c", _RESOLVED, f"iotide_server.{program}"]

@@ -11,7 +11,8 @@ from iotide_agent.cli.agent import app as agent_app
 from iotide_agent.cli.explaining import BAD_INPUT_STATUS, OTHER_AGENT_STATUS
 from iotide_agent.node.config import SYSTEM_CONFIG, SYSTEM_STATE
 from iotide_server.bundled.privileges import USER
-from iotide_server.commands.program import app as server_app
+from iotide_server.commands.program import COMMANDS as SERVER_COMMANDS
+from iotide_server.commands.program import program_of
 from iotide_server.setup.texts import SETTINGS, STATE
 
 NEVER_GIVEN_UP: Final = {
@@ -30,7 +31,7 @@ NEVER_GIVEN_UP: Final = {
 SERVICES: Final = (*(f"iotide-{part}.service" for part in SERVER_PARTS), *PACKAGED)
 SANDBOX: Final = re.compile(r"(?s)# Sandbox.*?\n\n")
 COMMANDS: Final = {
-    "/opt/iotide/bin/iotide-server": server_app,
+    "/opt/iotide/bin/iotide-server": program_of(SERVER_COMMANDS),
     "/opt/iotide-agent/bin/iotide-agent": agent_app,
 }
 

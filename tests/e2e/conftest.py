@@ -10,7 +10,7 @@ from bring_up import wait_for
 from factories.plug_ins import install_template
 from levelled_site import LevelledSite, found_site
 from local_stack import BIN, LocalStack
-from rig import FIO_SMALL, Rig, add_rig, running_stack
+from rig import FIO_SMALL, WARM, Rig, add_rig, running_stack
 
 DAYS: Final = ["--days", "730" if "IOTIDE_PICTURES" in os.environ else "365"]
 """Two years on pictures for the docs. One takes half of the CPU time, and its change has three digits, too."""
@@ -24,7 +24,7 @@ def loading(stack: LocalStack, *command: str) -> "subprocess.Popen[bytes]":
 
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
-    with running_stack() as stack:
+    with running_stack(agents_share=WARM) as stack:
         # A remount that slowed down reads, and one of three equal RAID sets that is slower than the others.
         sites = ["--cluster", "demo-studio", "--cluster", "demo-archive", "--workload", "dd", "--workload", "iozone"]
         loads = [

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from iotide_server.accounts.oidc.terms import NamedRole, OidcTerms, check_issuer, parse_role
 from iotide_server.accounts.sessions.rotation import SessionTerms
+from iotide_server.bundled.ports import API_PORT
 from iotide_server.kit.listening import Address, check_listen, parse_listen
 from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.proxies import check_proxies
@@ -20,10 +21,6 @@ from iotide_server.kit.quotas import Quotas
 from iotide_server.kit.vault import Vault
 from iotide_server.notifications.addresses import Reach, hosts_of
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
-
-API_PORT: Final = 8470
-MOST_PORT: Final = 65533
-"""Redis uses the next two ports."""
 
 
 def _check_key(keys: SecretStr) -> SecretStr:

@@ -68,6 +68,16 @@ def test_an_ordinary_user_asks_the_service_and_drops_its_own_files_if_that_fails
         serving.join()
 
 
+def test_a_permitted_agent_writes_to_the_kernel_that_pages_and_inodes_are_dropped(
+    make_rig: Callable[..., Rig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = tmp_path / "drop_caches"
+    kernel.touch()
+    monkeypatch.setattr(caches, "_DROP", kernel)
+    assert caches.prepare_caches("drop", make_rig(drop_caches=True).card, [str(tmp_path)], []) == "drop"
+    assert kernel.read_bytes() == b"3\n"
+
+
 def test_the_sudo_rule_allows_exactly_the_command_of_the_sample() -> None:
     sudo, never_ask, *command = parse_config(tomllib.loads((DEPLOY / "agent.toml").read_text())).cache_drop_command
     assert (sudo, never_ask) == ("sudo", "-n")

@@ -19,6 +19,7 @@ from iotide_server.bundled.redis import PrivateRedis, prepare_redis
 from iotide_server.bundled.state import StateDirectory
 from iotide_server.kit.db import brief_engine
 from iotide_server.kit.migrations import check_schema, migrate
+from iotide_server.tables import metadata
 
 from .conftest import A, B, url_of
 
@@ -58,7 +59,7 @@ def documented() -> dict[str, tuple[int, str, int]]:
 def test_the_schema_of_this_release_is_that_of_the_models(embedded_postgres: PrivatePostgres) -> None:
     with brief_engine(embedded_postgres.url) as engine:
         migrate(engine)
-        check_schema(engine)
+        check_schema(engine, metadata)
     with psycopg.connect(embedded_postgres.url) as connection:
         major = connection.info.server_version // 10_000
     assert documented()["PostgreSQL"][1:] == ("PostgreSQL", major)

@@ -3,6 +3,7 @@ import pwd
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,13 +54,14 @@ def test_a_child_stays_in_a_directory_that_its_user_may_enter(state: StateDirect
 
 
 def test_a_command_typed_in_a_removed_directory_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (server_commands, agent_commands):
+    for module, name in ((server_commands, "program_of"), (agent_commands, "app")):
         removed = tmp_path / "removed"
         removed.mkdir()
         monkeypatch.chdir(removed)
         removed.rmdir()
         directories: list[Path] = []
-        monkeypatch.setattr(module, "app", lambda directories=directories: directories.append(Path.cwd()))
+        program = partial(lambda directories: directories.append(Path.cwd()), directories)
+        monkeypatch.setattr(module, name, program if name == "app" else lambda _, program=program: program)
         module.main()
         assert directories == [Path("/")]
 

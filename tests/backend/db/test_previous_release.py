@@ -26,6 +26,7 @@ from iotide_server.kit.migrations import OLDEST_SERVED, check_schema, migrate, r
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 from iotide_server.statistics.changepoints import DETECTOR
+from iotide_server.tables import metadata
 from iotide_server.trends.changes.analysis import analyse_series, reanalyse
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.trends.points.superseding import settle_superseded
@@ -150,7 +151,7 @@ def test_the_migrations_of_that_release_make_its_schema(
 def test_it_migrates_to_the_schema_of_this_release_and_loses_no_row(
     url: str, database: Database, counts_before: dict[str, int]
 ) -> None:
-    check_schema(database.engine)
+    check_schema(database.engine, metadata)
     require_schema(database.engine)
     assert counts(url) == counts_before
 

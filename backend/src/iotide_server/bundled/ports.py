@@ -10,6 +10,10 @@ from typing import Final
 
 from iotide_server.bundled import StartError
 
+API_PORT: Final = 8470
+MOST_PORT: Final = 65533
+"""Redis uses the next two ports."""
+
 PROC: Final = Path("/proc")
 _LISTENS: Final = "0A"
 _TABLES: Final = (PROC / "net/tcp", PROC / "net/tcp6")

@@ -1,6 +1,7 @@
 """State directory, held by one start at a time."""
 
 import fcntl
+import json
 import os
 import secrets
 import signal
@@ -15,6 +16,7 @@ from iotide_server.bundled.launch import can_execute
 from iotide_server.bundled.ports import unit_of
 from iotide_server.bundled.privileges import Account
 
+ENVIRONMENT_FILE = "environment.json"
 _LOCK_NAME = "iotide.lock"
 _ORPHAN_PATIENCE_SECONDS = 10.0
 _ORPHAN_DEADLINE_SECONDS = 20.0
@@ -27,6 +29,24 @@ def default_state_directory() -> Path:
     if os.geteuid() == 0:
         return Path("/var/lib/iotide")
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "iotide"
+
+
+def read_environment(state_directory: Path) -> dict[str, str]:
+    """Return the environment of the services that run on a state directory. Raise StartError."""
+    path = state_directory.expanduser() / ENVIRONMENT_FILE
+    try:
+        variables: dict[str, str] = json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise StartError(
+            f"No services have been started on {state_directory}.",
+            remedy="Give the directory of `iotide-server up` with --state, or start it.",
+        ) from error
+    except PermissionError as error:
+        raise StartError(
+            f"Only root and the user of the services can read {path}.",
+            remedy="Run this command as one of them.",
+        ) from error
+    return variables
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,20 @@ import socket
 import ssl
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
 
-from iotide_server.bundled import StartError
+from iotide_server.bundled.options import ANY_ADDRESS, LOOPBACK, UpOptions, bracketed
 from iotide_server.bundled.ports import check_port
 from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.bundled.privileges import become, choose_account, code_locations
 from iotide_server.bundled.readiness import ReadinessSocket, ServiceManager
 from iotide_server.bundled.redis import prepare_redis
 from iotide_server.bundled.relay import relay_command
-from iotide_server.bundled.state import StateDirectory, hold, prepare_state_directory
+from iotide_server.bundled.state import ENVIRONMENT_FILE, StateDirectory, hold, prepare_state_directory
 from iotide_server.bundled.supervise import Part, StoppedError, Supervisor
 from iotide_server.bundled.tls import Certificates, fingerprint, prepare_certificates
 from iotide_server.kit.clock import system_clock
@@ -29,52 +28,8 @@ from iotide_server.kit.db import brief_engine
 from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.migrations import migrate
 
-_LOOPBACK = "127.0.0.1"
-_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _READY_SECONDS = 2.0
-_ENVIRONMENT_FILE = "environment.json"
 _PREFIX = "IOTIDE_"
-
-
-@dataclass(frozen=True)
-class UpOptions:
-    state: Path
-    listen: str | None  # for other hosts, with TLS; None: loopback without TLS
-    # host name for other hosts; None: the address; for a wildcard, this host's name
-    public_name: str | None
-    port: int
-    redis_port: int
-    redis_tls_port: int
-    # database_url, redis_url: None for private services
-    database_url: str | None
-    redis_url: str | None
-    log_format: LogFormat = LogFormat.PLAIN
-
-    @property
-    def host(self) -> str:
-        return self.listen or _LOOPBACK
-
-    @property
-    def name(self) -> str:
-        if self.public_name:
-            return self.public_name
-        if self.host not in _ANY_ADDRESS:
-            return self.host
-        full = socket.getfqdn()
-        return socket.gethostname() if full.startswith("localhost") else full
-
-    @property
-    def public_url(self) -> str:
-        return f"{'https' if self.listen else 'http'}://{_bracketed(self.name)}:{self.port}"
-
-    @property
-    def listening(self) -> Iterator[tuple[str, int, str]]:
-        """Yield address and port of each socket, and the option that changes the port."""
-        yield self.host, self.port, "--port"
-        if self.redis_url is None:
-            yield _LOOPBACK, self.redis_port, "--redis-port"
-            if self.listen:
-                yield self.listen, self.redis_tls_port, "--redis-tls-port"
 
 
 def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
@@ -91,24 +46,6 @@ def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Cal
     become(account, code=code_locations(), state=state.root)
     with hold(state) as lock_descriptor:
         asyncio.run(_Services(options, state, lock_descriptor, say_and_show).run(manager, welcome))
-
-
-def read_environment(state_directory: Path) -> dict[str, str]:
-    """Raise StartError."""
-    path = state_directory.expanduser() / _ENVIRONMENT_FILE
-    try:
-        variables: dict[str, str] = json.loads(path.read_text())
-    except FileNotFoundError as error:
-        raise StartError(
-            f"No services have been started on {state_directory}.",
-            remedy="Give the directory of `iotide-server up` with --state, or start it.",
-        ) from error
-    except PermissionError as error:
-        raise StartError(
-            f"Only root and the user of the services can read {path}.",
-            remedy="Run this command as one of them.",
-        ) from error
-    return variables
 
 
 class _Services:
@@ -153,7 +90,7 @@ class _Services:
     def _prepare_tls(self) -> None:
         if self._options.listen is None:
             return
-        names = [name for name in (self._options.listen, self._options.name) if name not in _ANY_ADDRESS]
+        names = [name for name in (self._options.listen, self._options.name) if name not in ANY_ADDRESS]
         self._certificates = prepare_certificates(self._state, names=names, now=system_clock())
         self._settings["CA_CERTIFICATE"] = str(self._certificates.ca)
 
@@ -180,7 +117,7 @@ class _Services:
             host, port = self._options.listen, self._options.redis_tls_port
             command = relay_command(self._certificates, host=host, port=port, redis_port=redis.port)
             await self._start(self._part("relay", command, is_ready=lambda: _accepts(_dialled(host), port)))
-            self._settings["AGENT_BROKER_URL"] = f"rediss://{_bracketed(self._options.name)}:{port}/0"
+            self._settings["AGENT_BROKER_URL"] = f"rediss://{bracketed(self._options.name)}:{port}/0"
 
     async def _start_server(self) -> None:
         self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
@@ -189,7 +126,7 @@ class _Services:
         self._settings |= _agent_files(self._state)
         # Commands such as `doctor` need the settings that administrators gave to `up`, too.
         given = {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
-        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(given | self._environment()))
+        self._state.write_private(self._state.root / ENVIRONMENT_FILE, json.dumps(given | self._environment()))
         self._say("migrating the database")
         await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])
         api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
@@ -228,7 +165,7 @@ class _Services:
 
     def _api_answers(self) -> bool:
         trust = ssl.create_default_context(cafile=self._certificates.ca) if self._certificates else None
-        url = f"{'https' if trust else 'http'}://{_bracketed(_dialled(self._options.host))}:{self._options.port}"
+        url = f"{'https' if trust else 'http'}://{bracketed(_dialled(self._options.host))}:{self._options.port}"
         # Bypass the environment's proxy.
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
@@ -264,8 +201,4 @@ def _accepts(host: str, port: int) -> bool:
 
 
 def _dialled(host: str) -> str:
-    return {"0.0.0.0": _LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+    return {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound

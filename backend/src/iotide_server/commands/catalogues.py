@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.repository import cluster_names
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.commands.opening import StateOption, transaction_of
+from iotide_server.commands.opening import transaction_of
+from iotide_server.commands.options import StateOption
 from iotide_server.kit.clock import system_clock, written
 from iotide_server.trends.points import rejoining
 from iotide_server.workloads import service

@@ -9,7 +9,8 @@ import typer
 
 from iotide_server.agent_access import agent_access
 from iotide_server.bundled.state import default_state_directory
-from iotide_server.commands.opening import StateOption, settings_of
+from iotide_server.commands.opening import settings_of
+from iotide_server.commands.options import StateOption
 from iotide_server.kit.clock import system_clock
 from iotide_server.monitoring.doctor.examination import Installation, examine
 from iotide_server.monitoring.doctor.findings import CheckState, in_lines

@@ -6,7 +6,8 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from iotide_server.commands.opening import StateOption, open_database, settings_of
+from iotide_server.commands.opening import open_database, settings_of
+from iotide_server.commands.options import StateOption
 from iotide_server.demo_history.forgetting import forget_history, sample_clusters
 from iotide_server.kit.clock import system_clock
 from iotide_server.published.sources import read_edition

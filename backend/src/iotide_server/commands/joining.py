@@ -12,7 +12,8 @@ from iotide_server.accounts.sessions import service as sessions
 from iotide_server.agent_access import agent_access, agent_shelf
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.enrolment import service as enrolment
-from iotide_server.commands.opening import StateOption, settings_of, transaction
+from iotide_server.commands.opening import settings_of, transaction
+from iotide_server.commands.options import StateOption
 from iotide_server.kit.clock import system_clock
 
 

@@ -1,30 +1,19 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from iotide_server.bundled import StartError
-from iotide_server.bundled.state import default_state_directory
-from iotide_server.bundled.up import read_environment
+from iotide_server.bundled.state import default_state_directory, read_environment
 from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import require_schema
 from iotide_server.settings import Settings
 from iotide_wire.base import problem_in
-
-StateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--state",
-        envvar="IOTIDE_STATE",
-        help="State directory of the private services; default ~/.local/share/iotide, for root /var/lib/iotide.",
-    ),
-]
 
 
 def settings_of_environment() -> Settings:
@@ -58,6 +47,7 @@ def require_served_schema(settings: Settings) -> None:
 
 @contextlib.contextmanager
 def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Database]:
+    import_module("iotide_server.tables")  # a command writes only if it has loaded the tables that its own refer to
     with brief_engine(settings.database_url.get_secret_value(), pool_size=pool_size) as engine:
         require_schema(engine)
         yield Database(engine)

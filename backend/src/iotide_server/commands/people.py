@@ -10,7 +10,8 @@ from rich.table import Table
 from iotide_server.accounts.repository import cluster_names
 from iotide_server.accounts.schemas import UserOutput
 from iotide_server.accounts.sessions import console
-from iotide_server.commands.opening import StateOption, settings_of, transaction, transaction_of
+from iotide_server.commands.opening import settings_of, transaction, transaction_of
+from iotide_server.commands.options import StateOption
 from iotide_server.kit.clock import system_clock, written
 
 _Name = Annotated[str, typer.Argument(help="User name.")]

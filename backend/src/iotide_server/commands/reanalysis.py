@@ -5,7 +5,8 @@ from rich.console import Console
 from rich.table import Table
 
 from iotide_server.alerts.reanalysis import ChangedFinding, last_reanalysis
-from iotide_server.commands.opening import StateOption, transaction_of
+from iotide_server.commands.opening import transaction_of
+from iotide_server.commands.options import StateOption
 from iotide_server.kit.clock import written
 
 

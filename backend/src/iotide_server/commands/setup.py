@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
-from iotide_server.accounts.sessions import service as sessions
 from iotide_server.bundled import StartError
-from iotide_server.bundled.tls import fingerprint
-from iotide_server.commands.opening import settings_of, transaction
-from iotide_server.commands.services import ListenOption, PublicNameOption
+from iotide_server.bundled.ports import MOST_PORT
+from iotide_server.commands.options import ListenOption, PublicNameOption
 from iotide_server.kit.clock import system_clock
-from iotide_server.settings import MOST_PORT
 from iotide_server.setup.service import ServerDemand, set_up, starting_command
 from iotide_server.setup.texts import STATE, ServerOptions
 from iotide_wire.setup.changes import Changes
@@ -59,6 +56,11 @@ def setup(
 
 
 def _welcome(*, has_changed: bool) -> None:
+    # Setup needs no database before this.
+    from iotide_server.accounts.sessions import service as sessions  # noqa: PLC0415
+    from iotide_server.bundled.tls import fingerprint  # noqa: PLC0415
+    from iotide_server.commands.opening import settings_of, transaction  # noqa: PLC0415
+
     settings = settings_of(STATE)
     typer.echo(f"iotide is ready: {settings.public_url}")
     if settings.ca_certificate is not None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from iotide_server.bundled.options import UpOptions
 from iotide_server.bundled.ports import check_port
 from iotide_server.bundled.privileges import USER
 from iotide_server.bundled.privileges import account_of as owner_of
 from iotide_server.bundled.state import check_unused
-from iotide_server.bundled.up import UpOptions
 from iotide_server.setup.texts import (
     SETTINGS,
     STATE,

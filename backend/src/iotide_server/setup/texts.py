@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from iotide_server.settings import API_PORT, MOST_PORT
+from iotide_server.bundled.ports import API_PORT, MOST_PORT
 from iotide_wire.setup.changes import SetupError
 
 UNIT: Final = "iotide.service"

@@ -22,6 +22,7 @@ from iotide_server.kit.migrations import (
     migrate,
     require_schema,
 )
+from iotide_server.tables import metadata
 
 QUICK = LockPatience(lock_wait=timedelta(milliseconds=100), pause=timedelta(milliseconds=50))
 BEFORE_A_COLUMN_OF_RUNS = "0041"
@@ -55,7 +56,7 @@ def test_a_migration_that_waits_for_a_long_transaction_lets_the_traffic_pass_and
         long_one.rollback()
         may_end.set()
         done.result(timeout=60)
-    check_schema(engine)
+    check_schema(engine, metadata)
 
 
 def test_a_migration_that_never_gets_its_lock_reports_the_likely_cause_and_leaves_the_schema_unchanged(

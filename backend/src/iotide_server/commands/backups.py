@@ -1,7 +1,7 @@
 """The `backup` and `restore` commands."""
 
-from collections.abc import Callable
 from dataclasses import replace as replace_in
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +17,12 @@ from iotide_server.backup.restore import Restored, RestoreOptions, check
 from iotide_server.backup.restore import restore as restore_database
 from iotide_server.bundled.privileges import choose_account
 from iotide_server.bundled.state import hold, prepare_state_directory
+from iotide_server.commands.opening import settings_of
 from iotide_server.kit.clock import system_clock, written
 from iotide_server.kit.vault import Vault
 from iotide_server.settings import Settings
+
+import_module("iotide_server.tables")  # a restore writes rows that may refer to any table
 
 StateOption = Annotated[
     Path | None,
@@ -28,74 +31,66 @@ StateOption = Annotated[
 _SETTINGS = ("public_url", "agent_broker_url", "fair_share_hours", "fair_share_half_life_hours", "notify_loopback")
 
 
-def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings]) -> None:
-    @app.command()
-    def backup(
-        place: Annotated[
-            Path, typer.Argument(help="New directory or new .tar file; with --keep, an existing directory.")
-        ],
-        *,
-        keep: Annotated[
-            int | None,
-            typer.Option(min=1, help="Write a dated file into directory PLACE, and keep only the newest ones."),
-        ] = None,
-        state: StateOption = None,
-    ) -> None:
-        """Back up all data of the server into a directory or file while the service runs."""
-        settings = settings_of(state)
-        now = system_clock()
-        if keep is not None and not place.is_dir():
-            raise BACKUP_PLACE(place=place, why="is not a directory", remedy=f"create it: mkdir -m 0700 {place}")
-        written_to = place if keep is None else dated_place(place, now)
-        source = _source(settings)
-        manifest = back_up(source, written_to, now)
-        note_backup(source.database_url, written_to.absolute(), manifest, now)
-        size_bytes = sum(fact.size_bytes for fact in manifest.files.values())
-        rows = sum(manifest.row_counts.values())
-        typer.echo(f"{written_to}: {rows} rows, {size_bytes} bytes, schema {manifest.schema_revision}")
-        if settings.vault_key is not None:
-            typer.echo(
-                "The backup does not include the vault key, which decrypts its secrets: keep a copy of it elsewhere."
-            )
-        for gone in forget_older(place, keep) if keep is not None else ():
-            typer.echo(f"removed {gone}")
+def backup(
+    place: Annotated[Path, typer.Argument(help="New directory or new .tar file; with --keep, an existing directory.")],
+    *,
+    keep: Annotated[
+        int | None,
+        typer.Option(min=1, help="Write a dated file into directory PLACE, and keep only the newest ones."),
+    ] = None,
+    state: StateOption = None,
+) -> None:
+    """Back up all data of the server into a directory or file while the service runs."""
+    settings = settings_of(state)
+    now = system_clock()
+    if keep is not None and not place.is_dir():
+        raise BACKUP_PLACE(place=place, why="is not a directory", remedy=f"create it: mkdir -m 0700 {place}")
+    written_to = place if keep is None else dated_place(place, now)
+    source = _source(settings)
+    manifest = back_up(source, written_to, now)
+    note_backup(source.database_url, written_to.absolute(), manifest, now)
+    size_bytes = sum(fact.size_bytes for fact in manifest.files.values())
+    rows = sum(manifest.row_counts.values())
+    typer.echo(f"{written_to}: {rows} rows, {size_bytes} bytes, schema {manifest.schema_revision}")
+    if settings.vault_key is not None:
+        typer.echo(
+            "The backup does not include the vault key, which decrypts its secrets: keep a copy of it elsewhere."
+        )
+    for gone in forget_older(place, keep) if keep is not None else ():
+        typer.echo(f"removed {gone}")
 
-    @app.command()
-    def restore(  # noqa: PLR0913 - each is an option of the command
-        place: Annotated[Path, typer.Argument(exists=True, help="Directory or file written by `backup`.")],
-        *,
-        state: StateOption = None,
-        database_url: Annotated[
-            str | None,
-            typer.Option(
-                envvar="IOTIDE_DATABASE_URL", help="With --state: use this PostgreSQL instead of a private one."
-            ),
-        ] = None,
-        vault_key_file: Annotated[
-            Path | None, typer.Option(exists=True, dir_okay=False, help="File with the vault key; only with --state.")
-        ] = None,
-        without_vault_key: Annotated[
-            bool, typer.Option("--without-vault-key", help="Give up the secrets of notification channels.")
-        ] = False,
-        replace: Annotated[
-            bool, typer.Option("--replace", help="Replace the current content of the database.")
-        ] = False,
-        resume: Annotated[
-            bool, typer.Option("--resume", help="Start runs at once instead of draining the clusters.")
-        ] = False,
-    ) -> None:
-        """Restore a backup into an empty database. Nothing else may be connected to it.
 
-        With --state, restore the private services of `up`, which must be stopped. Without it, use the configured
-        services.
-        """
-        vault_key = None if vault_key_file is None else _vault_key(vault_key_file)
-        wanted = RestoreOptions(vault_key, without_vault_key=without_vault_key, replace=replace, resume=resume)
-        with opened(place) as backup:
-            if state is None:
-                _report(*_restore_by_settings(backup, settings_of(None), wanted))
-            else:
-                _report(*_restore_state(backup, state, database_url, wanted))
+def restore(  # noqa: PLR0913 - each is an option of the command
+    place: Annotated[Path, typer.Argument(exists=True, help="Directory or file written by `backup`.")],
+    *,
+    state: StateOption = None,
+    database_url: Annotated[
+        str | None,
+        typer.Option(envvar="IOTIDE_DATABASE_URL", help="With --state: use this PostgreSQL instead of a private one."),
+    ] = None,
+    vault_key_file: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="File with the vault key; only with --state.")
+    ] = None,
+    without_vault_key: Annotated[
+        bool, typer.Option("--without-vault-key", help="Give up the secrets of notification channels.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the current content of the database.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Start runs at once instead of draining the clusters.")
+    ] = False,
+) -> None:
+    """Restore a backup into an empty database. Nothing else may be connected to it.
+
+    With --state, restore the private services of `up`, which must be stopped. Without it, use the configured
+    services.
+    """
+    vault_key = None if vault_key_file is None else _vault_key(vault_key_file)
+    wanted = RestoreOptions(vault_key, without_vault_key=without_vault_key, replace=replace, resume=resume)
+    with opened(place) as backup:
+        if state is None:
+            _report(*_restore_by_settings(backup, settings_of(None), wanted))
+        else:
+            _report(*_restore_state(backup, state, database_url, wanted))
 
 
 def _source(settings: Settings) -> BackupSource:
