@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
-from iotide_wire.expressions import Option
+from iotide_wire.expressions import Number, Option
 from iotide_wire.units import Unit
 
 
@@ -41,10 +41,18 @@ def test_nodes_agree_on_a_workload_though_their_tools_differ(changed: dict[str, 
         {"options_schema": {"type": "object"}},
         {"metrics": ()},
         {"bytes_needed": Option.of("file_size_bytes") * 2},
+        {"own_programs": Option.of("file_size_bytes")},
+        {"own_programs": Number.of(0)},
     ],
 )
 def test_nodes_disagree_where_numbers_would_mean_something_else(changed: dict[str, object]) -> None:
     assert announcement(**changed).schema_sha256 != announcement().schema_sha256
+
+
+def test_a_workload_whose_nodes_start_their_own_programs_has_the_digest_of_earlier_agents() -> None:
+    explicit = announcement(own_programs=Number.of(1))
+    assert explicit.schema_sha256 == announcement().schema_sha256
+    assert announcement().schema_sha256 == "e9dbbcfbf576d3f53489b6dd0af92a9608c94ae323705fba4c8439d7e7987097"
 
 
 def test_nodes_agree_on_a_workload_though_only_one_names_its_primary_metric() -> None:

@@ -48,6 +48,7 @@ def test_each_field_that_came_later_may_be_left_out() -> None:
     assert {name for _, name in later} == {
         *("facts", "pending_until", "clock", "rotation_wanted"),
         *("spool_bytes", "not_before", "not_judged", "stuck", "problem", "scratch_sets"),
+        *("gang", "directory_order_id"),
     }
     assert [name for kind, name in later if kind.model_fields[name].is_required()] == []
 
