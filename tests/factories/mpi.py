@@ -1,11 +1,14 @@
 """MPI programs for tests: the installed `ior` and `mdtest`, else MPI programs of ours that take their options."""
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +38,14 @@ def by_rank(tool: str) -> str:
             subprocess.run([launcher_of("mpicc"), "-O2", "-o", made, source], check=True)
             made.rename(program)
     return str(program)
+
+
+@contextmanager
+def iozone_alone() -> Iterator[None]:
+    """Wait for other tests of iozone over several nodes: two at once on a machine fail, because of its fixed port."""
+    with (Path(tempfile.gettempdir()) / f"iotide-tests-{os.getuid()}-iozone.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def mpi_settings(tool: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ export const FLAG_RANKS = {
   FOREIGN_LOAD: 3,
   FORK_BOUND: 2,
   FSYNC: 1,
+  GANG: 3,
   LATE_START: 3,
   LOAD_NOT_MEASURED: 3,
   NODE_TIME: 3,

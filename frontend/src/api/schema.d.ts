@@ -3387,7 +3387,7 @@ export interface components {
             peers?: components["schemas"]["PeerDistance"] | null;
         };
         /** @enum {string} */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START" | "GANG";
         /** @enum {string} */
         FlagEffect: "marked" | "rejected";
         ForeignBefore: {
@@ -3451,6 +3451,10 @@ export interface components {
             target_names: string[];
             cluster_id: number;
             cluster_name: string;
+        };
+        GangNode: {
+            name: string;
+            address: string;
         };
         Gap: {
             /** Format: date-time */
@@ -3877,6 +3881,10 @@ export interface components {
             until: string | null;
             name: string;
         };
+        NamedEndpoint: {
+            node: string;
+            endpoint: components["schemas"]["Endpoint"];
+        };
         NewCredentials: {
             node_token: string;
             broker: components["schemas"]["BrokerAccess"];
@@ -4030,6 +4038,9 @@ export interface components {
             quiet_wait_seconds: number;
             /** @default client */
             step_role: components["schemas"]["StepRole"];
+            /** @default [] */
+            gang: components["schemas"]["GangNode"][];
+            directory_order_id?: number | null;
         };
         /** @enum {string} */
         OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
@@ -4071,6 +4082,8 @@ export interface components {
             word: components["schemas"]["Word"];
             go_at: string | null;
             endpoint?: components["schemas"]["Endpoint"] | null;
+            /** @default [] */
+            members: components["schemas"]["NamedEndpoint"][];
         };
         /** @enum {string} */
         Origin: "own" | "made_up" | "published";
@@ -5090,7 +5103,7 @@ export interface components {
             before_done?: string | null;
         };
         /** @enum {string} */
-        StepRole: "client" | "sender" | "receiver" | "observer" | "maker";
+        StepRole: "client" | "sender" | "receiver" | "observer" | "maker" | "head" | "member";
         StripesOutput: {
             layout: string;
             disks: number;
@@ -5559,6 +5572,13 @@ export interface components {
             breaks_series: boolean;
             /** @default [] */
             step_roles: ("sender" | "receiver" | "maker")[];
+            /**
+             * @default {
+             *       "kind": "number",
+             *       "value": 1
+             *     }
+             */
+            own_programs: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
             tool: string;
             tool_version: string | null;
             available: boolean;

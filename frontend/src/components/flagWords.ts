@@ -92,7 +92,7 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   GANG: {
     title: t`Nodes or launcher silent`,
     short: t`nodes or launcher silent`,
-    meaning: t`The nodes of one program did not hear each other for seconds, or its launcher did not end after the results.`,
+    meaning: t`The nodes of one program lost contact for seconds, or its launcher did not end after the results.`,
     remedy: t`Check the network between the nodes, or the release of the MPI launcher. Then run again.`,
   },
   CLOCK: {

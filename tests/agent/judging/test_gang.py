@@ -8,12 +8,12 @@ from iotide_wire.measured import FlagCode
 
 
 @pytest.mark.parametrize("seen", [{}, {"gang": {}}, {"gang": {"longest_silence_seconds": 3.0, "hung_steps": []}}])
-def test_nodes_that_heard_each_other_have_no_flag(seen: dict[str, object]) -> None:
+def test_nodes_in_contact_have_no_flag(seen: dict[str, object]) -> None:
     assert judge_gang(seen) == []
 
 
 def test_a_cut_network_rejects_the_results_because_they_look_slow() -> None:
-    measured = "another node of the program was not heard for 4.5 s"
+    measured = "another node of the program was silent for 4.5 s"
     assert judge_gang({"gang": {"longest_silence_seconds": 4.5}}) == [rejected(FlagCode.GANG, measured, "at most 3 s")]
 
 

@@ -28,7 +28,7 @@ def gang(tmp_path: Path) -> Iterator[Gang]:
 
 @pytest.fixture
 def make_gang_run(tmp_path: Path) -> Iterator[Callable[..., GangRun]]:
-    """Yield a maker of gangs of two real runners, all of which end with the test."""
+    """Yield a maker of gangs of two real runners. All end with the test."""
     made: list[GangRun] = []
 
     def make(**changes: dict[str, object]) -> GangRun:

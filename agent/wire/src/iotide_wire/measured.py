@@ -92,7 +92,7 @@ class FlagCode(StrEnum):
     early. BOUND: the value is beyond the tool's scale. TOOL_CLOCK: the tool reports more time than its process
     lived. TIME_SET: the time of day was set during the run. NODE_TIME: the node's time is far from the server's.
     LATE_START: nodes or writers started late. CLOCK: one of these four, from agents before wire version 3. GANG: nodes
-    of one program did not hear each other for seconds, or its launcher hung after the results.
+    of one program lost contact for seconds, or its launcher hung after the results.
     """
 
     CACHE_SIZE = "CACHE_SIZE"

@@ -1,4 +1,4 @@
-"""GANG: nodes of one program over several nodes did not hear each other, or its launcher hung after the results."""
+"""GANG: nodes of one program over several nodes lost contact for seconds, or its launcher hung after the results."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,7 +18,7 @@ def judge_gang(ended: Mapping[str, Any]) -> list[Answer]:
     silent_seconds = seen.get("longest_silence_seconds", 0.0)
     found: list[Answer] = []
     if silent_seconds > SILENCE_LIMIT_SECONDS:
-        measured = f"another node of the program was not heard for {format_seconds(silent_seconds)}"
+        measured = f"another node of the program was silent for {format_seconds(silent_seconds)}"
         found.append(rejected(FlagCode.GANG, measured, f"at most {format_seconds(SILENCE_LIMIT_SECONDS)}"))
     if hung := seen.get("hung_steps"):
         measured = f"{', '.join(hung)}: the launcher ran on after the whole output and was killed"

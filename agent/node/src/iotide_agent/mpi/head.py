@@ -222,7 +222,7 @@ class Head:
             self._loop.turn(until)
 
     def end_members(self) -> None:
-        """Have the members of a run that ends early kill what they run, and wait until they have said so.
+        """Have the members of a run that ends early kill what they run, and wait for their reports.
 
         The directories may be removed after this, or after the members' own limits.
         """

@@ -201,7 +201,7 @@ class MemberPart(NodePart):
         member.say(kind="seen", nonce=do(shared_directory.read_head_proof, number))
 
     def environment(self) -> dict[str, str]:
-        """Return nothing: parts ask nobody on this node."""
+        """Return nothing: only a launcher asks its runner."""
         return {}
 
     def _asked(self, member: Member, kind: str, check: Check) -> Any:  # noqa: ANN401 - JSON

@@ -64,7 +64,7 @@ _WITH_NODES: Final = "ior-easy-write.txt"
 
 
 def _names() -> Iterator[str]:
-    """Yield the files of a result directory that the list of the IO500 wants, as far as a phase has them."""
+    """Yield the files of a result directory that a submission to the IO500 needs, as far as a phase has them."""
     yield from ("config-orig.ini", CONFIG, RESULT, SUMMARY, "timestampfile")
     for phase in (*SCORED_PHASES, _UNSCORED):
         yield from (f"{phase}.csv",) if phase == _FIND else (f"{phase}.txt", f"{phase}.csv")
