@@ -3452,6 +3452,10 @@ export interface components {
             cluster_id: number;
             cluster_name: string;
         };
+        GangNode: {
+            name: string;
+            address: string;
+        };
         Gap: {
             /** Format: date-time */
             since: string;
@@ -3877,6 +3881,10 @@ export interface components {
             until: string | null;
             name: string;
         };
+        NamedEndpoint: {
+            node: string;
+            endpoint: components["schemas"]["Endpoint"];
+        };
         NewCredentials: {
             node_token: string;
             broker: components["schemas"]["BrokerAccess"];
@@ -3986,7 +3994,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        Operation: {
+        "Operation-Input": {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -3994,7 +4002,17 @@ export interface components {
             kind: "operation";
             /** @enum {string} */
             op: "+" | "-" | "*" | "/" | "min" | "max" | "double";
-            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"])[];
+            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"])[];
+        };
+        "Operation-Output": {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "operation";
+            /** @enum {string} */
+            op: "+" | "-" | "*" | "/" | "min" | "max" | "double";
+            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Output"])[];
         };
         Option: {
             /**
@@ -4030,6 +4048,9 @@ export interface components {
             quiet_wait_seconds: number;
             /** @default client */
             step_role: components["schemas"]["StepRole"];
+            /** @default [] */
+            gang: components["schemas"]["GangNode"][];
+            directory_order_id?: number | null;
         };
         /** @enum {string} */
         OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
@@ -4071,6 +4092,8 @@ export interface components {
             word: components["schemas"]["Word"];
             go_at: string | null;
             endpoint?: components["schemas"]["Endpoint"] | null;
+            /** @default [] */
+            members: components["schemas"]["NamedEndpoint"][];
         };
         /** @enum {string} */
         Origin: "own" | "made_up" | "published";
@@ -4387,6 +4410,7 @@ export interface components {
             variant: string;
             node_names: string[];
             sender_name: string | null;
+            program: string | null;
             observer_names: string[];
             target_names: string[];
             workload: string;
@@ -4586,7 +4610,7 @@ export interface components {
             node_id: number;
             node_name: string;
             role: components["schemas"]["OrderRole"];
-            step_role: ("sender" | "receiver" | "maker") | null;
+            step_role: ("sender" | "receiver" | "maker" | "head" | "member") | null;
             state: components["schemas"]["OrderState"];
             progress: number | null;
             phase: string;
@@ -5090,7 +5114,7 @@ export interface components {
             before_done?: string | null;
         };
         /** @enum {string} */
-        StepRole: "client" | "sender" | "receiver" | "observer" | "maker";
+        StepRole: "client" | "sender" | "receiver" | "observer" | "maker" | "head" | "member";
         StripesOutput: {
             layout: string;
             disks: number;
@@ -5547,18 +5571,25 @@ export interface components {
                 [key: string]: unknown;
             };
             metrics: components["schemas"]["MetricSpec"][];
-            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
-            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
+            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
+            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
             /**
              * @default {
              *       "kind": "number",
              *       "value": 0
              *     }
              */
-            run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
+            run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
             breaks_series: boolean;
             /** @default [] */
             step_roles: ("sender" | "receiver" | "maker")[];
+            /**
+             * @default {
+             *       "kind": "number",
+             *       "value": 1
+             *     }
+             */
+            own_programs: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
             tool: string;
             tool_version: string | null;
             available: boolean;
@@ -5602,6 +5633,7 @@ export interface components {
             };
             metrics: components["schemas"]["MetricSpec"][];
             step_roles: ("sender" | "receiver")[];
+            own_programs: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Output"];
             tool: string;
             nodes: components["schemas"]["WorkloadNodes"][];
         };
