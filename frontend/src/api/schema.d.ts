@@ -3387,7 +3387,7 @@ export interface components {
             peers?: components["schemas"]["PeerDistance"] | null;
         };
         /** @enum {string} */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START" | "GANG";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START";
         /** @enum {string} */
         FlagEffect: "marked" | "rejected";
         ForeignBefore: {
@@ -3994,7 +3994,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        Operation: {
+        "Operation-Input": {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -4002,7 +4002,17 @@ export interface components {
             kind: "operation";
             /** @enum {string} */
             op: "+" | "-" | "*" | "/" | "min" | "max" | "double";
-            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"])[];
+            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"])[];
+        };
+        "Operation-Output": {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "operation";
+            /** @enum {string} */
+            op: "+" | "-" | "*" | "/" | "min" | "max" | "double";
+            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Output"])[];
         };
         Option: {
             /**
@@ -4400,6 +4410,7 @@ export interface components {
             variant: string;
             node_names: string[];
             sender_name: string | null;
+            program: string | null;
             observer_names: string[];
             target_names: string[];
             workload: string;
@@ -4599,7 +4610,7 @@ export interface components {
             node_id: number;
             node_name: string;
             role: components["schemas"]["OrderRole"];
-            step_role: ("sender" | "receiver" | "maker") | null;
+            step_role: ("sender" | "receiver" | "maker" | "head" | "member") | null;
             state: components["schemas"]["OrderState"];
             progress: number | null;
             phase: string;
@@ -5560,15 +5571,15 @@ export interface components {
                 [key: string]: unknown;
             };
             metrics: components["schemas"]["MetricSpec"][];
-            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
-            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
+            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
+            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
             /**
              * @default {
              *       "kind": "number",
              *       "value": 0
              *     }
              */
-            run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
+            run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
             breaks_series: boolean;
             /** @default [] */
             step_roles: ("sender" | "receiver" | "maker")[];
@@ -5578,7 +5589,7 @@ export interface components {
              *       "value": 1
              *     }
              */
-            own_programs: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
+            own_programs: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Input"];
             tool: string;
             tool_version: string | null;
             available: boolean;
@@ -5622,6 +5633,7 @@ export interface components {
             };
             metrics: components["schemas"]["MetricSpec"][];
             step_roles: ("sender" | "receiver")[];
+            own_programs: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation-Output"];
             tool: string;
             nodes: components["schemas"]["WorkloadNodes"][];
         };

@@ -21,7 +21,7 @@ from sqlalchemy import text
 
 from iotide_server.kit.db import CONNECTIONS, Database, open_engine
 from iotide_server.kit.queue import Broker
-from iotide_server.results.ingest.service import is_rejected
+from iotide_server.results.ingest.service import concerned, is_rejected
 from iotide_server.scheduling.offers import MOST_OFFERS
 from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
 from iotide_server.scheduling.watch import BARRIER_TIMEOUT
@@ -147,6 +147,6 @@ def test_whether_a_result_is_rejected_asks_no_flag_about_each_number(monkeypatch
         return True
 
     monkeypatch.setattr(Flag, "concerns", concerns)
-    assert is_rejected(flags, samples)
-    assert not is_rejected(flags[:-1], samples)
+    assert is_rejected(flags, concerned(samples))
+    assert not is_rejected(flags[:-1], concerned(samples))
     assert len(asked) == 0

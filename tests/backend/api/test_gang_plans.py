@@ -221,7 +221,7 @@ def test_one_program_fills_a_shared_target_from_each_of_its_nodes(
 
 
 def test_only_one_program_has_the_choice_in_its_series(submit: Submit, plan: MakePlan, database: Database) -> None:
-    """Several programs, and single nodes, go on with the series of revisions without the choice."""
+    """Several programs, and single nodes, continue the series of revisions without the choice."""
     submit(plan("ranks", {"program_per_node": [False, True]}, nodes=["n1", "n2"], nodes_at_once=[1, 2]))
     with database.transaction() as session:
         found = list(session.scalars(text("SELECT options_sha256 FROM cell ORDER BY ordinal")))

@@ -133,7 +133,8 @@ def _log_left_out(session: Session, row: Row[Any], error: IotideError, now: date
 
 
 def _with_endpoints(session: Session, words: Sequence[OrderWord]) -> list[OrderWord]:
-    going = [word.order_id for word in words if word.word is Word.GO]
+    # Only gangs have a time; a single node needs no other.
+    going = [word.order_id for word in words if word.word is Word.GO and word.go_at is not None]
     if not going:
         return list(words)
     endpoints, members = repository.endpoints_towards(session, going), repository.members_of(session, going)

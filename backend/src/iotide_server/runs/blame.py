@@ -1,6 +1,6 @@
 """Which node of one program over several explains the end of its attempt. Pure functions.
 
-The end of one node ends the program, so the other nodes fail as well. Their reasons only say that somebody left.
+The end of one node ends the program, so the other nodes fail as well. Their reasons only say that another one left.
 """
 
 from collections.abc import Collection, Iterable

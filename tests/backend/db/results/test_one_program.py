@@ -1,5 +1,6 @@
 """Results of one program over several nodes: the head has all values, and its facts about MPI are the program's."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,7 +26,7 @@ from iotide_wire.reading import OrderReading, RunReading
 
 NOW = datetime(2026, 12, 1, 10, 0, tzinfo=UTC)
 CHOICE = {"kind": "name", "name": "program_per_node"}
-MPICH = {"mpi.kind": "mpich", "mpi.version": "5.0.2", "mpi.transport": "ucx"}
+MPICH: dict[str, FactValue] = {"mpi.kind": "mpich", "mpi.version": "5.0.2", "mpi.transport": "ucx"}
 
 
 @pytest.fixture
@@ -41,14 +42,14 @@ def gang(measured: Measured, /, **options: object) -> tuple[Cell, Node, Node]:
     return cell, measured.node, member
 
 
-def of_head(*rates: float, flags: tuple[Flag, ...] = (), **facts: FactValue) -> FinishRequest:
+def of_head(*rates: float, flags: tuple[Flag, ...] = (), facts: Mapping[str, FactValue] = MPICH) -> FinishRequest:
     values = [sample(rate, operation=operation) for rate, operation in zip(rates, ("write", "read"), strict=False)]
-    return finish(NOW, *values, flags=flags, environment={"kernel.release": "6.1.0", **MPICH, **facts})
+    return finish(NOW, *values, flags=flags, environment={"kernel.release": "6.1.0", **facts})
 
 
-def of_member(*, seconds: float = 100.0, late: float = 0.0, **facts: FactValue) -> FinishRequest:
+def of_member(*, seconds: float = 100.0, late: float = 0.0, facts: Mapping[str, FactValue] = MPICH) -> FinishRequest:
     ran = step("write", "remote part", NOW, seconds)
-    said = finish(NOW, environment={"kernel.release": "6.1.0", **MPICH, **facts})
+    said = finish(NOW, environment={"kernel.release": "6.1.0", **facts})
     return said.model_copy(update={"steps": (ran,), "started_at": NOW + timedelta(seconds=late)})
 
 
@@ -107,7 +108,9 @@ def facts(session: Session, run: Run) -> dict[str, FactValue]:
 
 def test_facts_about_mpi_are_those_of_the_head_and_have_no_node(session: Session, measured: Measured) -> None:
     cell, head, member = gang(measured)
-    run = measured.deliver_together(cell, {member.id: of_member(**{"mpi.version": "4.0"}), head.id: of_head(100)})
+    run = measured.deliver_together(
+        cell, {member.id: of_member(facts=MPICH | {"mpi.version": "4.0"}), head.id: of_head(100)}
+    )
     assert facts(session, run) == {
         "node1/kernel.release": "6.1.0",
         f"{member.name}/kernel.release": "6.1.0",
@@ -126,7 +129,7 @@ def test_another_head_with_the_same_mpi_changes_no_environment(measured: Measure
 def test_another_mpi_is_an_event_of_the_series_and_no_other_series(session: Session, measured: Measured) -> None:
     cell, head, member = gang(measured)
     measured.deliver_together(cell, {head.id: of_head(100), member.id: of_member()})
-    newer = of_head(120, **{"mpi.version": "5.0.3", "mpi.transport": "ofi"})
+    newer = of_head(120, facts=MPICH | {"mpi.version": "5.0.3", "mpi.transport": "ofi"})
     measured.deliver_together(cell, {head.id: newer, member.id: of_member()}, minutes=30)
     recompute_points(session, cell.id)
     assert session.scalars(select(Event.text)).all() == ["mpi.transport: ucx -> ofi; mpi.version: 5.0.2 -> 5.0.3"]

@@ -117,6 +117,24 @@ def test_other_nodes_of_a_gang_are_asked_to_stop_before_the_target_is_free(
     assert site.run(gang).state == run.becomes == "waiting"
 
 
+@pytest.mark.parametrize(("code", "becomes"), [("member_lost", "waiting"), ("step_failed", "failed")])
+def test_a_dead_member_of_one_program_costs_an_attempt_unless_the_head_failed_by_its_own_cause(
+    site: Site, code: str, becomes: str
+) -> None:
+    site.change("UPDATE node SET facts = jsonb_build_object('data.address', '10.1.0.' || substr(name, 2))")
+    (run_id,) = site.add_runs([1, 2], target="nfs", roles=("head", "member"))
+    site.start()
+    head, member = site.agent(1), site.agent(2)
+    offer = head.claim_offer()
+    member.claim_offer()
+    head.hand_in(offer, head.result(offer, Outcome.FAILED, reason="the channel ended", reason_code=code))
+    fall_silent(site, 2)
+    (run,) = stated(site, 2).runs
+    declare_dead(site, 2)
+    assert run.becomes == site.run(run_id).state == becomes
+    assert site.run(run_id).reason_code == ("node_dead" if becomes == "waiting" else code)
+
+
 def test_a_run_that_a_person_cancelled_is_cancelled(site: Site, cancel: Callable[[int], None]) -> None:
     (run_id,) = site.add_runs([1])
     site.start()
