@@ -1,4 +1,4 @@
-/** What will run as one program over several nodes, and one-click choices of how many nodes and tasks. */
+/** Description of one program over several nodes, with one-click choices of nodes and tasks. */
 
 import { t } from "@lingui/core/macro";
 import { Alert, Group, Stack, Text } from "@mantine/core";
