@@ -3387,7 +3387,7 @@ export interface components {
             peers?: components["schemas"]["PeerDistance"] | null;
         };
         /** @enum {string} */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START" | "GANG";
         /** @enum {string} */
         FlagEffect: "marked" | "rejected";
         ForeignBefore: {
