@@ -51,7 +51,8 @@ function shortLines(text: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < TICK_CHARACTERS) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && last.length + word.length < TICK_CHARACTERS)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
