@@ -18,7 +18,10 @@ ALLOWED = {
     "iotide_agent/loads/stream_receive.py": "a limit as it was given; starts without iotide's packages",
     "iotide_agent/loads/stream_send.py": "a limit as it was given; starts without iotide's packages",
     **dict.fromkeys(
-        ("iotide_agent/runner/groups.py", "iotide_agent/runner/hand.py", "iotide_agent/runner/life.py"),
+        (
+            *(f"iotide_agent/runner/{name}.py" for name in ("groups", "hand", "life")),
+            *(f"iotide_agent/mpi/{name}.py" for name in ("channel", "head", "meeting", "member")),
+        ),
         "limits as they were given, in whole seconds; the runner only uses the standard library",
     ),
     "iotide_agent/runner/load.py": "a moment that a program reads",

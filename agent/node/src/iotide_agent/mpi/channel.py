@@ -91,7 +91,7 @@ class Channel:
         silent_seconds = boottime() - self._heard_at
         self.longest_silence_seconds = max(self.longest_silence_seconds, silent_seconds)
         if silent_seconds >= SILENCE_SECONDS:
-            self.close(f"silent for {silent_seconds:.3g} s")
+            self.close(f"silent for {silent_seconds:.0f} s")
         self.send({"kind": "heartbeat"})
         return min(boottime() + HEARTBEAT_SECONDS, self._heard_at + SILENCE_SECONDS)
 

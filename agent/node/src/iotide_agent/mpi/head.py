@@ -200,7 +200,7 @@ class Head:
             check()
             self.check()
             if boottime() >= until:
-                reason = f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:.3g} s"
+                reason = f"node {', '.join(sorted(waiting))} did not end its part within {LEAVING_SECONDS:g} s"
                 raise RunEndedError("failed", "member_lost", reason)
             self._loop.turn(until)
         for _, caller, _ in self._by_part.values():

@@ -54,7 +54,7 @@ class Meeting:
 
     def _look(self) -> float:
         if boottime() >= self._until:
-            self._fail(GreetingError(f"no answer within {MEETING_SECONDS:.3g} s"))
+            self._fail(GreetingError(f"no answer within {MEETING_SECONDS:g} s"))
         return self._until
 
     def _on_event(self) -> None:

@@ -110,7 +110,7 @@ class Member:
         """Raise RunEndedError if the head is lost, or did not connect within a minute."""
         channel = self.gate.channel
         if channel is None and boottime() >= self._head_until:
-            waited = f"port {self.gate.port} within {HEAD_SECONDS:.3g} s"
+            waited = f"port {self.gate.port} within {HEAD_SECONDS:g} s"
             reason = (
                 f"the head of the run did not connect to {waited}; allow TCP from its node in the firewall of this one"
             )
