@@ -93,6 +93,8 @@ it("reports that nothing matches", async () => {
 });
 
 it("opens a run by its number", async () => {
+  server.use(http.get("*/api/v1/runs/71", () => gone("run_not_found")));
+  server.use(http.get("*/api/v1/runs/71/*", () => gone("run_not_found")));
   const { user, router } = await openPalette();
   await user.keyboard("run 71{Enter}");
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/71"));

@@ -171,7 +171,8 @@ def test_a_mount_in_another_namespace_is_unmounted_there(loops: Loops) -> None:
     ) as apart:
         assert apart.stdout is not None
         assert apart.stdout.readline() == "apart\n"
-        done(performed(loops, "recover"))
+        # Another test may copy all mounts into a namespace of its own at any moment, and end soon.
+        assert any(performed(loops, "recover")["outcome"] == "done" for _ in range(20))
         assert loops.state(device) == "clean"
         apart.communicate("\n", timeout=30)
 

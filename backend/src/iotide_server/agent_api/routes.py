@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.principal import Principal
@@ -106,10 +106,11 @@ def greet_agent(principal: NodeOrWaiting, session: NodeTx, now: Now, request: Re
     return _spoken(service.hello(session, node_id, body, now), body.wire_version)
 
 
-@router.post("/rotation", summary="Rotate credentials", responses=errors(409))
-def rotate_credentials(node_id: NodeId, session: NodeTx, request: Request, body: RotateRequest) -> NewCredentials:
+@router.post("/rotation", summary="Rotate credentials", response_model=NewCredentials, responses=errors(409))
+def rotate_credentials(node_id: NodeId, session: NodeTx, request: Request, body: RotateRequest) -> Response:
     """Agents send this when a heartbeat requested it. Repeated, it returns others; the present ones stay valid."""
-    return credentials.rotate(session, node_id, body, AGENT_ACCESS.of(request.app.state))
+    given = credentials.rotate(session, node_id, body, AGENT_ACCESS.of(request.app.state))
+    return _spoken(given, spoken_version(request))
 
 
 @router.post("/rotation/confirm", summary="Confirm new credentials", status_code=204)
@@ -121,7 +122,9 @@ def confirm_credentials(principal: ConfirmingNode, session: NodeTx, now: Now, re
 
 
 @router.post("/orders/{order_id}/claim", summary="Claim an order", response_model=Order, responses=errors(404, 409))
-def claim_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: ClaimRequest) -> Order | JSONResponse:
+def claim_order(
+    node_id: NodeId, session: NodeTx, now: Now, request: Request, order_id: Id, body: ClaimRequest
+) -> Response:
     """Assign an offered order to this agent process. Only one of several claims succeeds; it may be repeated."""
     try:
         claimed = service.claim(session, node_id, order_id, body, now)
@@ -130,7 +133,7 @@ def claim_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: 
         raise
     is_granted = isinstance(claimed, Order)
     after_commit(session, CLAIMS.labels(GRANTED if is_granted else REFUSED).inc)
-    return claimed if isinstance(claimed, Order) else refusal(claimed)
+    return _spoken(claimed, spoken_version(request)) if isinstance(claimed, Order) else refusal(claimed)
 
 
 @router.post("/beat", summary="Send a heartbeat", response_model=HeartbeatReply, responses=errors(409))
@@ -173,9 +176,10 @@ def put_artefact(
     service.store_artefact(session, node_id, order_id, fence, RawOutput(name, sha256, content), limits=limits)
 
 
-@router.post("/orders/{order_id}/finish", summary="Submit a result")
+@router.post("/orders/{order_id}/finish", summary="Submit a result", response_model=FinishReply)
 def finish_order(
     node_id: NodeId, session: NodeTx, now: Now, request: Request, order_id: Id, body: FinishRequest
-) -> FinishReply:
+) -> Response:
     """Accept the result once, even if it is sent several times. A late result is only logged."""
-    return service.finish(session, node_id, order_id, body, now, limits=REPORT_LIMITS.of(request.app.state))
+    reply = service.finish(session, node_id, order_id, body, now, limits=REPORT_LIMITS.of(request.app.state))
+    return _spoken(reply, spoken_version(request))
