@@ -58,12 +58,13 @@ class HeadGroups(Groups):
             # A launcher that waits for its parts ignores SIGTERM.
             step = step._replace(argv=self._command(step.argv), stop_signal=signal.SIGKILL)
         self._whole_since, self._has_hung = None, False
-        self._head.begin_step(len(self.records))
+        ordinal = len(self.records)
+        self._head.begin_step(ordinal)
         try:
             super()._run([step], before_done, until, start_at)
             self._head.end_step(self._check, launcher_hung=self._has_hung)
         finally:
-            if self.records:
+            if len(self.records) > ordinal:  # none of a launcher that could not be forked
                 self.records[-1] |= {"argv": [*step.argv]} | ({"launcher_hung": True} if self._has_hung else {})
 
     def _check_loads(self) -> None:

@@ -89,7 +89,7 @@ class HeadPart(NodePart):
         seen = _accepted(head.ask(boottime() + ANSWER_SECONDS, check, kind="look"))
         expected = shared_directory.expected_of_head(self._card, own_nonce)
         for node, words in seen.items():
-            if words["nonce"] != expected:
+            if words.get("nonce") != expected:
                 reason = f"node {node} reads another file than this head wrote; mount the same file system on all nodes"
                 raise RunEndedError("declined", "other_file_system", reason)
         do(shared_directory.remove_head_proof)
