@@ -19,6 +19,7 @@ from iotide_agent.orders.plan import read_plan
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.files import read_json
 from iotide_wire.endpoint import Endpoint, NamedEndpoint
+from iotide_wire.expressions import Number
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import FinishRequest, GangNode, Order, OrderTarget, Outcome
 from iotide_wire.units import KIB
@@ -136,7 +137,20 @@ def test_a_node_that_cannot_take_part_declines_with_the_remedy(make_node: MakeNo
 
 def test_a_start_signal_shows_no_token_in_a_log() -> None:
     endpoint = Endpoint(address=MEMBER, ports=(20_000,), token="ab" * 16)
-    assert "abab" not in repr(Release(1, None, members=(NamedEndpoint(node="n2", endpoint=endpoint),)))
+    assert "abab" not in repr(Release(1, None, endpoint, (NamedEndpoint(node="n2", endpoint=endpoint),)))
+
+
+def test_an_order_of_a_server_before_wire_version_3_is_taken_and_one_of_another_revision_is_not(
+    make_node: MakeNode,
+) -> None:
+    node = make_node()
+    announced = node.executor.inventory.workloads["ior"]
+    older = announced.model_copy(update={"own_programs": Number.of(1)}).schema_sha256
+    assert older != announced.schema_sha256
+    order = order_of(node, StepRole.CLIENT, gang=(), directory_order_id=None, schema_sha256=older)
+    assert node.executor._work_here(order).layout is None
+    with pytest.raises(DeclinedError, match="planned for another revision of ior"):
+        node.executor._work_here(order.model_copy(update={"schema_sha256": "0" * 64}))
 
 
 def prepare(node: Node, role: StepRole, **changes: object) -> int:
