@@ -361,6 +361,17 @@ def test_frames_are_cut_at_any_byte_and_longer_ones_are_not_read() -> None:
         frames.take(struct.pack("!I", 11))
 
 
+def test_who_knows_the_token_but_is_outside_the_networks_of_agent_toml_gets_no_answer(site: Site) -> None:
+    """The server knows the token, too."""
+    site.member.gate._heads = ("10.1.0.0/24",)
+    stranger = site.connect()
+    site.turn(lambda: site.member.gate.refused)
+    assert site.member.gate.refused == {"network": 1}
+    assert is_closed(stranger)
+    site.member.gate._heads = ("10.1.0.0/24", f"{HEAD}/32")
+    assert site.ask(site.channel(), *site.proxy())["kind"] == "started"
+
+
 def test_a_head_that_does_not_connect_ends_the_run_with_the_remedy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not site.member.is_over()
     now = processes.boottime()

@@ -77,7 +77,8 @@ def card_of(node: Node, role: StepRole, **changes: object) -> Card:
 
 
 def test_head_and_member_get_the_same_attempt_and_directory_and_only_the_head_makes_it(make_node: MakeNode) -> None:
-    head, member = card_of(make_node(HEAD), StepRole.HEAD), card_of(make_node(MEMBER), StepRole.MEMBER)
+    heads = {"mpi": MPI | {"heads": ["127.0.0.0/8"]}}
+    head, member = card_of(make_node(HEAD), StepRole.HEAD), card_of(make_node(MEMBER, **heads), StepRole.MEMBER)
     assert head.attempt == member.attempt == "100-5"
     assert head.directory_name == member.directory_name == "iotide-run-100-1-1"
     assert [(one.writes, one.shared) for one in (*head.targets, *member.targets)] == [(True, False), (False, True)]
@@ -86,7 +87,7 @@ def test_head_and_member_get_the_same_attempt_and_directory_and_only_the_head_ma
     assert (head.gang.is_head, member.gang.is_head) == (True, False)
     assert head.gang.nodes == member.gang.nodes == (("n1", HEAD), ("n2", MEMBER))
     assert (head.gang.tasks_per_node, head.gang.interface, head.gang.ports) == (2, "lo", (46_000, 46_199))
-    assert member.gang.programs == (PROXY,)
+    assert (member.gang.programs, member.gang.heads) == ((PROXY,), ("127.0.0.0/8",))
     assert member.listen_address == MEMBER
     assert head.environment["UCX_NET_DEVICES"] == "lo"
     assert not any(name.startswith("IOTIDE") for name in head.environment)
@@ -133,6 +134,14 @@ def test_a_node_that_cannot_take_part_declines_with_the_remedy(make_node: MakeNo
         card_of(node, StepRole.HEAD, **changes)
     assert declined.value.verdict.code == code
     assert words in str(declined.value)
+
+
+def test_a_member_takes_no_head_outside_the_networks_of_its_agent_toml(make_node: MakeNode) -> None:
+    settings = {"mpi": MPI | {"heads": ["10.1.0.0/24"]}}
+    with pytest.raises(DeclinedError, match=r"add its network to heads of \[mpi\]") as declined:
+        card_of(make_node(MEMBER, **settings), StepRole.MEMBER)
+    assert declined.value.verdict.code == "head_not_allowed"
+    assert card_of(make_node(HEAD, **settings), StepRole.HEAD).gang is not None
 
 
 def test_a_start_signal_shows_no_token_in_a_log() -> None:

@@ -36,11 +36,12 @@ class RemotePart(NamedTuple):
 
 
 class Gathering(NamedTuple):
-    """Values that a member needs before its head connects."""
+    """Values that a member needs before its head connects; `heads` see `Gate`."""
 
     address: str
     token: str
     allowance: Allowance
+    heads: tuple[str, ...] = ()
 
 
 class Member:
@@ -67,7 +68,7 @@ class Member:
         self.ended: list[Load] = []
         self.refused: dict[str, int] = {}
         self.left_over = 0
-        self.gate = Gate(loop, gathering.address, gathering.token, self._take)
+        self.gate = Gate(loop, gathering.address, gathering.token, self._take, gathering.heads)
 
     @property
     def loads(self) -> list[Load]:

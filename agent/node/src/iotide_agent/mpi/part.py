@@ -173,7 +173,7 @@ class MemberPart(NodePart):
         token = os.urandom(_NONCE_BYTES).hex()
         allowance = Allowance(self._gang.programs, self._gang.nodes[0])
         try:
-            self._member = Member(self._loop, Gathering(self._gang.address, token, allowance))
+            self._member = Member(self._loop, Gathering(self._gang.address, token, allowance, self._gang.heads))
         except OSError as error:
             reason = f"the run cannot listen at {self._gang.address}: {error.strerror}"
             raise RunEndedError("declined", "cannot_listen", f"{reason}; correct data_address in agent.toml") from error
