@@ -66,6 +66,7 @@ class Head:
         self._loop = loop
         self._own = own
         self._links = [_Link(member) for member in members]
+        self._by_host = {name: link for link in self._links for name in (link.member.address, link.member.node)}
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
         self._step: int | None = None
@@ -291,7 +292,7 @@ class Head:
         except StartRefusedError as error:
             self._refuse(caller, error.refusal, str(error))
             return
-        link = next((link for link in self._links if host in {link.member.address, link.member.node}), None)
+        link = self._by_host.get(host)
         if link is None or link.channel is None:
             self._refuse(caller, "host", f"{host} is no member of this run")
             return
