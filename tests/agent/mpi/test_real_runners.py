@@ -272,6 +272,25 @@ def test_a_launcher_that_lingers_after_the_whole_output_is_killed_and_the_run_is
     assert run.alive() == []
 
 
+def test_cpu_time_of_a_process_that_its_parent_left_is_that_of_the_run(make_gang_run: MakeRun) -> None:
+    """IOzone's parts fork and end at once; what their processes use would look like the load of others."""
+    program = """
+import os, time
+read, write = os.pipe()
+if os.fork() == 0:
+    while time.thread_time() < 0.5:
+        pass
+else:
+    os.close(write)
+    os.read(read, 1)
+"""
+    run = make_gang_run()
+    head, member = run.run([step(sys.executable, "-ISc", program, name="write")])
+    assert (head["code"], member["code"]) == (None, None)
+    used = [ended["steps"][0]["user_seconds"] + ended["steps"][0]["system_seconds"] for ended in (head, member)]
+    assert min(used) >= 2 * 0.5, "each node has two tasks"
+
+
 def stalling(run: GangRun, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a step in which one rank writes each second, and all others sleep for longer than the limit."""
     busy = f"for second in 1 2 3 4 5 6; do echo $second >>{run.place}/file; sleep 1; done"
