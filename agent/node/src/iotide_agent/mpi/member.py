@@ -17,7 +17,7 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 
 HEAD_SECONDS: Final = 60.0
-MOST_PARTS: Final = 4096
+MOST_PARTS: Final = 6144
 """Limit of a step; IOzone asks once for each of its operations and at most 256 processes of a node."""
 _MOST_SWEEPS: Final = 20
 
