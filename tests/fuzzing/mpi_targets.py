@@ -5,7 +5,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import Final
 
-from agent.workloads.test_io500 import FILES, RECORDED, VERIFIED
+from agent.workloads.test_io500 import FILES, RECORDED
 from agent.workloads.test_iozone_cluster import OPERATIONS
 from factories.io500 import PUBLISHED
 from fuzzing.target import Target
@@ -15,7 +15,6 @@ from iotide_agent.workloads.base import OutputRefusedError, Parsed, Sample
 from iotide_agent.workloads.io500_directory import check_phases, ranks_of
 from iotide_agent.workloads.io500_report import check_config, check_summary, read_cut_phases, read_result
 from iotide_agent.workloads.io500_samples import phase_samples, read_samples
-from iotide_agent.workloads.io500_verify import read_verification
 from iotide_agent.workloads.iozone_cluster import ClusterPlan, checked_blocks, read_block
 from iotide_agent.workloads.rank_layout import RankLayout
 from iotide_agent.workloads.rank_report import RankTable, read_ior_ranks, read_mdtest_ranks
@@ -24,7 +23,6 @@ from iotide_wire.measured import SampleMessage
 
 _LAYOUT: Final = RankLayout.of_nodes(("n1", "n2"), 2)
 _LABELS: Final = {"operation": "write"}
-_STATUSES: Final = (0, 1, None)
 
 
 class MpiTexts(Target):
@@ -112,21 +110,7 @@ def _io500_seeds() -> Iterator[tuple[int, Sequence[str]]]:
         yield 0, [run.text(), run.summary(), "[global]\ndatadir = /mnt/run\n", *FILES.values()]
 
 
-def _verifier(choice: int, texts: Sequence[str]) -> Iterator[Parsed]:
-    found = read_verification("verify", texts[0], _STATUSES[choice % len(_STATUSES)])
-    assert found.is_valid is not None or found.problems
-    yield Parsed()
-
-
-def _verifier_seeds() -> Iterator[tuple[int, Sequence[str]]]:
-    yield 0, [f"{VERIFIED}\n[OK]\n"]
-    yield 1, [f"{VERIFIED}\n[OK] But this is an invalid run!\n"]
-    yield 1, [f'{VERIFIED}\nERROR: Score hash expected: "1" read: "89DEF"\n']
-    yield 1, [f"{VERIFIED}ERROR: Configuration hash expected: 1 read: 1234ABC\n"]
-
-
 def mpi_targets() -> Iterator[Target]:
     yield MpiTexts("ranks", _ranks, _rank_seeds)
     yield MpiTexts("iozone-cluster", _cluster, _cluster_seeds)
     yield MpiTexts("io500-directory", _io500, _io500_seeds)
-    yield MpiTexts("io500-verify", _verifier, _verifier_seeds)

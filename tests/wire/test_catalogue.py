@@ -55,6 +55,12 @@ def test_a_workload_whose_nodes_start_their_own_programs_has_the_digest_of_earli
     assert announcement().schema_sha256 == "e9dbbcfbf576d3f53489b6dd0af92a9608c94ae323705fba4c8439d7e7987097"
 
 
+def test_orders_of_servers_that_read_no_own_programs_have_a_digest_of_the_workload_too() -> None:
+    gang = announcement(own_programs=Number.of(0))
+    assert gang.ordered_sha256 == {gang.schema_sha256, announcement().schema_sha256}
+    assert announcement().ordered_sha256 == {announcement().schema_sha256}
+
+
 def test_nodes_agree_on_a_workload_though_only_one_names_its_primary_metric() -> None:
     (metric,) = announcement().metrics
     named = metric.model_copy(update={"primary": True})

@@ -4,6 +4,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,12 @@ from agent.order_rig import Rig, eventually, step, target_card
 from made_mounts import as_root
 
 from iotide_agent.mpi.groups import LINGER_SECONDS
+from iotide_agent.mpi.part import HeadPart
 from iotide_agent.runner import GANG
 from iotide_agent.runner.card import StepCard
+from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.hand import HandLimits, Hands, go_on
+from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.workspace import mark
 
 MakeRun = Callable[..., GangRun]
@@ -241,6 +246,18 @@ def test_a_launcher_of_another_user_is_not_started(make_gang_run: MakeRun, tmp_p
     assert list(run.shared.iterdir()) == []
 
 
+def test_a_head_whose_loads_cannot_start_its_python_is_refused(make_gang_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with an agent in a home directory that only its own user may enter."""
+    run = make_gang_run()
+    gang = run.head.card.gang
+    assert gang is not None
+    part = HeadPart(run.head.card, gang, run.head.directory, Loop())
+    monkeypatch.setattr(sys, "executable", str(run.base / "no-python"))
+    with pytest.raises(RunEndedError, match="cannot start the agent's Python") as ended:
+        part.check_programs(Hands(Loop()), HandLimits(10.0, 10.0), go_on)
+    assert (ended.value.outcome, ended.value.code) == ("declined", "no_remote_start")
+
+
 def test_a_launcher_that_lingers_after_the_whole_output_is_killed_and_the_run_is_finished(
     make_gang_run: MakeRun,
 ) -> None:
@@ -253,6 +270,25 @@ def test_a_launcher_that_lingers_after_the_whole_output_is_killed_and_the_run_is
     assert head["gang"]["hung_steps"] == ["write"]
     assert member["outcome"] == "finished"
     assert run.alive() == []
+
+
+def test_cpu_time_of_a_process_that_its_parent_left_is_that_of_the_run(make_gang_run: MakeRun) -> None:
+    """IOzone's parts fork and end at once; what their processes use would look like the load of others."""
+    program = """
+import os, time
+read, write = os.pipe()
+if os.fork() == 0:
+    while time.thread_time() < 0.5:
+        pass
+else:
+    os.close(write)
+    os.read(read, 1)
+"""
+    run = make_gang_run()
+    head, member = run.run([step(sys.executable, "-ISc", program, name="write")])
+    assert (head["code"], member["code"]) == (None, None)
+    used = [ended["steps"][0]["user_seconds"] + ended["steps"][0]["system_seconds"] for ended in (head, member)]
+    assert min(used) >= 2 * 0.5, "each node has two tasks"
 
 
 def stalling(run: GangRun, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:

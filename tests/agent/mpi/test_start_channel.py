@@ -1,5 +1,6 @@
 """Start channel on real sockets: only the head with the token starts anything, and strangers disturb nothing."""
 
+import errno
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -20,9 +22,10 @@ from iotide_agent.mpi import head as heads
 from iotide_agent.mpi import member as members
 from iotide_agent.mpi.addresses import MemberAddress
 from iotide_agent.mpi.channel import Channel
-from iotide_agent.mpi.desk import Caller
+from iotide_agent.mpi.desk import MOST_CALLERS, Caller
 from iotide_agent.mpi.frames import FrameError, Frames, framed
 from iotide_agent.mpi.greeting import Nonces
+from iotide_agent.mpi.groups import HeadGroups
 from iotide_agent.mpi.head import Head
 from iotide_agent.mpi.member import MOST_PARTS, Gathering, Member
 from iotide_agent.mpi.messages import Words
@@ -31,9 +34,12 @@ from iotide_agent.mpi.remote_start import ENDED, HERE, REFUSED
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.groups import Groups
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.sockets import Sockets
+from iotide_agent.workloads.iozone_options import TESTS, IozoneOptions
+from iotide_wire.messages import MOST_GANG_NODES
 
 TOKEN, OTHER = "a1" * 16, "b2" * 16
 HEAD = "127.0.0.1"
@@ -355,6 +361,17 @@ def test_frames_are_cut_at_any_byte_and_longer_ones_are_not_read() -> None:
         frames.take(struct.pack("!I", 11))
 
 
+def test_who_knows_the_token_but_is_outside_the_networks_of_agent_toml_gets_no_answer(site: Site) -> None:
+    """The server knows the token, too."""
+    site.member.gate._heads = ("10.1.0.0/24",)
+    stranger = site.connect()
+    site.turn(lambda: site.member.gate.refused)
+    assert site.member.gate.refused == {"network": 1}
+    assert is_closed(stranger)
+    site.member.gate._heads = ("10.1.0.0/24", f"{HEAD}/32")
+    assert site.ask(site.channel(), *site.proxy())["kind"] == "started"
+
+
 def test_a_head_that_does_not_connect_ends_the_run_with_the_remedy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not site.member.is_over()
     now = processes.boottime()
@@ -511,6 +528,88 @@ def test_a_member_bounds_the_parts_of_a_step(site: Site, monkeypatch: pytest.Mon
     assert site.ask(site.channel(), *site.proxy())["refusal"] == "busy"
 
 
+def test_a_node_has_room_for_each_operation_of_as_many_processes_as_iozone_may_have() -> None:
+    operations = sum(len(own) for _, own in TESTS.values())
+    most = IozoneOptions.model_json_schema()["properties"]["processes"]["maximum"]
+    assert most * operations <= MOST_PARTS
+
+
+def test_the_desk_has_room_for_the_parts_of_all_nodes() -> None:
+    assert MOST_CALLERS > MOST_GANG_NODES
+
+
+def test_a_part_that_cannot_be_forked_is_refused_with_the_reason(site: Site) -> None:
+    def fail(_: Sequence[str]) -> Load:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    site.member.begin_step(0, fail)
+    answer = site.ask(site.channel(), *site.proxy())
+    assert (answer["refusal"], "Too many open files" in answer["reason"]) == ("busy", True)
+
+
+def test_a_head_that_asks_for_too_many_parts_of_the_next_step_is_lost(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(members, "MOST_PARTS", 1)
+    channel = site.channel()
+    for part in range(2):
+        channel.send({"kind": "start", "step": 1, "part": part, "words": ["n2", *site.proxy()]})
+    site.turn(lambda: site.member.gate.channel is not None and site.member.gate.channel.lost)
+    assert site.member.gate.channel is not None
+    assert site.member.gate.channel.lost == "the head asks for too many parts"
+
+
+def test_a_head_adds_its_host_name_and_no_further_address(site: Site) -> None:
+    site.member.trust_name("10.1.0.9")
+    site.member.trust_name("head.lab")
+    assert site.member._allowance.head_names == (HEAD, "head.lab")
+
+
+def test_a_request_before_the_first_step_starts_nothing_and_keeps_the_channel(site: Site, tmp_path: Path) -> None:
+    head = site.gathered(tmp_path)
+    ours, program = socket.socketpair(socket.AF_UNIX)
+    with ours, program:
+        head._ask(Caller(ours), [HEAD, *site.proxy()])
+        assert program.recv(1000)[4] == REFUSED
+    assert head.refused == {"step": 1}
+    assert head._links[0].is_open
+
+
+def test_a_launcher_that_started_nothing_on_a_member_fails_its_step(site: Site, tmp_path: Path) -> None:
+    """Otherwise the program ran on the head alone, and the member waits for a part of this step for ever."""
+    head = site.gathered(tmp_path)
+    head.begin_step(0)
+
+    def serve() -> float:
+        if site.member._is_over and site.member._step is not None:
+            site.member.end_step(5.0)
+        return processes.boottime() + 0.01
+
+    site.loop.every(serve, "member")
+    with pytest.raises(RunEndedError, match="ended with status 0 without a part on node n2") as ended:
+        head.end_step(lambda: None)
+    assert ended.value.code == "part_missing"
+
+
+def test_a_launcher_that_cannot_be_forked_leaves_the_record_of_the_step_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EAGAIN, "no process")
+
+    around = Surroundings(tmp_path, tmp_path, 1024, 5.0, (), {}, Sockets())
+    loop = Loop()
+    groups = HeadGroups(loop, around, lambda _: MagicMock(), check=lambda: None, note=lambda _: None)
+    head = Head(loop, [], tmp_path)
+    groups.lead(head, None, "")
+    groups.records.append({"name": "write", "argv": ["first"]})
+    monkeypatch.setattr(Groups, "_run", fail)
+    with pytest.raises(OSError, match="no process"):
+        groups._run([StepCard("read", ("second",), "none", ())], ["none"], 0.0, 0.0)
+    head.close()
+    assert groups.records == [{"name": "write", "argv": ["first"]}]
+
+
 def test_a_member_that_leaves_before_the_end_of_the_step_is_lost(site: Site, tmp_path: Path) -> None:
     head = site.gathered(tmp_path)
     head.begin_step(0)
@@ -577,6 +676,8 @@ def test_a_head_whose_greeting_was_cut_at_its_end_may_come_again(site: Site, tmp
         b'{"kind": "start", "step": "0", "part": 0, "words": []}',
         b'{"kind": ["over"], "step": 0}',
         b'{"kind": "ended", "part": 0, "left_over": 0, "exit_status": 300, "signal": null, "failure": null}',
+        b'{"kind": "unshared", "code": "Not a code", "reason": ""}',
+        b'{"kind": "share", "directories": [], "nonce": "", "host": "two words"}',
     ],
 )
 def test_a_message_of_another_form_ends_the_channel_and_not_the_runner(site: Site, message: bytes) -> None:

@@ -37,6 +37,7 @@ def test_the_shipped_example_is_valid() -> None:
         ({"kind": "intel"}, "mpi", "add the path of hydra_bstrap_proxy"),
         ({"ports": "46000"}, "mpi.ports", "46000-46199"),
         ({"ports": "46000-46010"}, "mpi.ports", "at least 40 ports"),
+        ({"heads": ["10.1.0.7/24"]}, "mpi.heads.0", "10.1.0.0/24"),
         ({"interface": "eth0; id"}, "mpi.interface", "match"),
         ({"environment": {"TMPDIR": "/scratch"}}, "mpi.environment", "remove TMPDIR"),
         ({"environment": {"IOTIDE_ATTEMPT": "1"}}, "mpi.environment", "remove IOTIDE_ATTEMPT"),

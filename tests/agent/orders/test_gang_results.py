@@ -18,8 +18,9 @@ from iotide_agent.runner.workspace import make_place as make_directory
 from iotide_agent.workloads.base import StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.rank_layout import RankLayout
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import FlagCode, StepRole
 from iotide_wire.messages import Outcome
+from iotide_wire.units import MIB
 
 LAYOUT = RankLayout.of_nodes(("n1", "n2", "n3", "n4"), 2)
 
@@ -86,6 +87,35 @@ def test_a_member_reads_no_output_and_keeps_the_outcome_of_its_runner(tmp_path: 
     assert (verdict.outcome, verdict.samples, verdict.of_steps) == (Outcome.FINISHED, (), ((),))
     assert workload.seen == []
     assert outcomes[0].step.argv == ("/opt/mpich/bin/mpiexec", "-n", "8", "dd"), "as it ran"
+
+
+@pytest.mark.parametrize(
+    ("before_done", "cached_bytes", "codes"),
+    [
+        ("sync", 0, {FlagCode.CACHE_DROP}),
+        ("none", 0, {FlagCode.CACHE_DROP}),
+        ("drop_files", 0, set()),
+        ("drop", 0, set()),
+        ("drop", MIB, {FlagCode.NO_DIRECT}),
+        ("sync", MIB, {FlagCode.NO_DIRECT, FlagCode.CACHE_DROP}),
+    ],
+)
+def test_a_member_says_that_its_tasks_read_from_its_own_cache(
+    tmp_path: Path, before_done: str, cached_bytes: int, codes: set[FlagCode]
+) -> None:
+    """The head sees neither its page cache nor what was done before the step there."""
+    workload, place = DdWorkload(), replace(make_place(tmp_path), step_role=StepRole.MEMBER, layout=LAYOUT)
+    options = DdOptions.model_validate(DD_OPTIONS | {"operations": ["write", "read"]})
+    wants_direct = (tmp_path / "file",) if cached_bytes else ()
+    write, read = (step for [step] in workload.groups(options, place))
+    steps = [replace(step, direct_files=wants_direct) for step in (write, read)]
+    seen = {"cached_bytes": cached_bytes, "of_bytes": cached_bytes}
+    records = [a_record(before_done="sync"), a_record(name="read", before_done=before_done, **seen)]
+    ended = {"outcome": "finished", "code": None, "reason": None, "mount_problems": [], "steps": records}
+    reader = RunReader(ended, Plan((place,), tuple((step,) for step in steps)), workload, options)
+    flags = reader.verdict(reader.outcomes(NoOutput())).flags
+    assert {flag.code for flag in flags} == codes
+    assert {flag.labels["operation"] for flag in flags} <= {"read"}
 
 
 @pytest.mark.parametrize(("hung", "killed"), [(True, False), (False, True)])

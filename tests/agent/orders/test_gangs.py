@@ -19,6 +19,7 @@ from iotide_agent.orders.plan import read_plan
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.files import read_json
 from iotide_wire.endpoint import Endpoint, NamedEndpoint
+from iotide_wire.expressions import Number
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import FinishRequest, GangNode, Order, OrderTarget, Outcome
 from iotide_wire.units import KIB
@@ -76,7 +77,8 @@ def card_of(node: Node, role: StepRole, **changes: object) -> Card:
 
 
 def test_head_and_member_get_the_same_attempt_and_directory_and_only_the_head_makes_it(make_node: MakeNode) -> None:
-    head, member = card_of(make_node(HEAD), StepRole.HEAD), card_of(make_node(MEMBER), StepRole.MEMBER)
+    heads = {"mpi": MPI | {"heads": ["127.0.0.0/8"]}}
+    head, member = card_of(make_node(HEAD), StepRole.HEAD), card_of(make_node(MEMBER, **heads), StepRole.MEMBER)
     assert head.attempt == member.attempt == "100-5"
     assert head.directory_name == member.directory_name == "iotide-run-100-1-1"
     assert [(one.writes, one.shared) for one in (*head.targets, *member.targets)] == [(True, False), (False, True)]
@@ -85,7 +87,7 @@ def test_head_and_member_get_the_same_attempt_and_directory_and_only_the_head_ma
     assert (head.gang.is_head, member.gang.is_head) == (True, False)
     assert head.gang.nodes == member.gang.nodes == (("n1", HEAD), ("n2", MEMBER))
     assert (head.gang.tasks_per_node, head.gang.interface, head.gang.ports) == (2, "lo", (46_000, 46_199))
-    assert member.gang.programs == (PROXY,)
+    assert (member.gang.programs, member.gang.heads) == ((PROXY,), ("127.0.0.0/8",))
     assert member.listen_address == MEMBER
     assert head.environment["UCX_NET_DEVICES"] == "lo"
     assert not any(name.startswith("IOTIDE") for name in head.environment)
@@ -134,9 +136,30 @@ def test_a_node_that_cannot_take_part_declines_with_the_remedy(make_node: MakeNo
     assert words in str(declined.value)
 
 
+def test_a_member_takes_no_head_outside_the_networks_of_its_agent_toml(make_node: MakeNode) -> None:
+    settings = {"mpi": MPI | {"heads": ["10.1.0.0/24"]}}
+    with pytest.raises(DeclinedError, match=r"add its network to heads of \[mpi\]") as declined:
+        card_of(make_node(MEMBER, **settings), StepRole.MEMBER)
+    assert declined.value.verdict.code == "head_not_allowed"
+    assert card_of(make_node(HEAD, **settings), StepRole.HEAD).gang is not None
+
+
 def test_a_start_signal_shows_no_token_in_a_log() -> None:
     endpoint = Endpoint(address=MEMBER, ports=(20_000,), token="ab" * 16)
-    assert "abab" not in repr(Release(1, None, members=(NamedEndpoint(node="n2", endpoint=endpoint),)))
+    assert "abab" not in repr(Release(1, None, endpoint, (NamedEndpoint(node="n2", endpoint=endpoint),)))
+
+
+def test_an_order_of_a_server_before_wire_version_3_is_taken_and_one_of_another_revision_is_not(
+    make_node: MakeNode,
+) -> None:
+    node = make_node()
+    announced = node.executor.inventory.workloads["ior"]
+    older = announced.model_copy(update={"own_programs": Number.of(1)}).schema_sha256
+    assert older != announced.schema_sha256
+    order = order_of(node, StepRole.CLIENT, gang=(), directory_order_id=None, schema_sha256=older)
+    assert node.executor._work_here(order).layout is None
+    with pytest.raises(DeclinedError, match="planned for another revision of ior"):
+        node.executor._work_here(order.model_copy(update={"schema_sha256": "0" * 64}))
 
 
 def prepare(node: Node, role: StepRole, **changes: object) -> int:

@@ -1,4 +1,4 @@
-"""The IO500's result directory: releases of several years, tampered and cut, and its verifier's answers."""
+"""The IO500's result directory: releases of several years, tampered and cut."""
 
 import re
 from dataclasses import replace
@@ -21,7 +21,6 @@ from iotide_agent.workloads.io500_score import (
     score,
     score_tolerance,
 )
-from iotide_agent.workloads.io500_verify import read_verification
 from iotide_wire.measured import FlagCode
 from iotide_wire.units import GIB
 
@@ -291,66 +290,7 @@ def test_recorded_phases_have_a_table_of_ranks() -> None:
             assert [rank.rank for rank in table.ranks] == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("file", "is_valid", "problem"),
-    [
-        ("ok-invalid", False, ""),
-        ("bad-score", None, 'Score hash expected: "8EEFDA4F" read: "8EE75448"'),
-        ("bad-config", None, "Configuration hash expected: 3AD2B346 read: 3AD2B347"),
-    ],
-)
-def test_recorded_verifier_is_read(file: str, is_valid: bool | None, problem: str) -> None:  # noqa: FBT001 - a value
-    text = (DATA / f"mpi/io500-verify-{file}.stdout").read_text()
-    found = read_verification("verify", text, 1)
-    assert (found.is_valid, "".join(found.problems)) == (is_valid, problem)
-    with pytest.raises(OutputRefusedError):
-        read_verification("verify", text, 0)
-
-
 def test_number_of_processes_that_no_table_has_is_refused() -> None:
     result = replace(read_directory("io500", RECORDED), procs=10**18)
     with pytest.raises(OutputRefusedError, match="the table has 2 rows"):
         ranks_of("io500", result, result.phases[0], RECORDED)
-
-
-VERIFIED = """version         = io500-isc26_v1
-result file ver = io500-isc26_v1
-[run]
-config-hash     = 1234ABC
-score-hash      = 89DEF
-"""
-
-
-@pytest.mark.parametrize(
-    ("end", "status", "answer"),
-    [
-        ("\n[OK]\n", 0, (True, 0)),
-        ("\n[OK] But this is an invalid run!\n", 1, (False, 0)),
-        ('\nERROR: Score hash expected: "1" read: "89DEF"\n', 1, (None, 1)),
-        ("ERROR: Configuration hash expected: 1 read: 1234ABC\n", 1, (None, 1)),
-        ("ERROR: Configuration hash expected: 1 read: 1234ABC\n\n[OK] But this is an invalid run!\n", 1, (None, 1)),
-    ],
-)
-def test_text_of_the_verifier_decides_and_not_its_status(
-    end: str, status: int, answer: tuple[bool | None, int]
-) -> None:
-    found = read_verification("verify", VERIFIED + end, status)
-    assert (found.is_valid, len(found.problems)) == answer
-    assert found.version == "io500-isc26_v1"
-
-
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [
-        (VERIFIED, 1),
-        (f"{VERIFIED}\n[OK]", 0),
-        (f"{VERIFIED}\n[OK] But this is an inval", 1),
-        (f"{VERIFIED}\n[OK]\n", 1),
-        (f"{VERIFIED}\n[OK] But this is an invalid run!\n", 0),
-        (f"{VERIFIED}\n[OK]\n", None),
-        ("\n[OK]\n", 0),
-    ],
-)
-def test_cut_or_contradicting_answer_of_the_verifier_is_refused(text: str, status: int | None) -> None:
-    with pytest.raises(OutputRefusedError, match="io500-verify"):
-        read_verification("verify", text, status)

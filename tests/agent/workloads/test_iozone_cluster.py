@@ -199,6 +199,13 @@ def test_recorded_run_has_numbers_and_flags_of_each_operation(place: Place) -> N
     assert all(" on n" in measured for measured in straggling)
 
 
+def test_program_that_hung_after_its_results_has_no_duration(place: Place) -> None:
+    hung = IOZONE.read(OPTIONS, on_nodes(place), outcome_of(place, launcher_hung=True)).samples
+    whole = IOZONE.read(OPTIONS, on_nodes(place), outcome_of(place)).samples
+    assert {sample.metric for sample in whole} - {sample.metric for sample in hung} == {"duration"}
+    assert len(whole) == len(hung) + 1
+
+
 def test_cut_run_keeps_the_operations_that_all_processes_finished(place: Place) -> None:
     cut = WHOLE[: WHOLE.index("Children see throughput for  4 readers")]
     first = WHOLE[: WHOLE.index("Child[0]")]

@@ -17,6 +17,7 @@ from agent.agent_rig import AgentRig
 from agent.order_rig import DIRECTORY_NAME, RUNNER, Rig, eventually, step
 
 from iotide_agent.core.spool import OrderFiles
+from iotide_agent.mpi.desk import Desk
 from iotide_agent.node import readiness
 from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.inventory import take_inventory
@@ -24,6 +25,7 @@ from iotide_agent.node.load_user import DEFAULT_USER, LoadUser, find_load_user
 from iotide_agent.node.own_files import close_state
 from iotide_agent.orders.results import SpooledOutput
 from iotide_agent.probes.reader import SystemReader
+from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.orphans import Wanted, find_orphans, read_found, write_wanted
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.workloads import registry
@@ -170,6 +172,26 @@ def test_root_gives_away_nothing_behind_a_link_that_another_load_of_the_user_mak
     found = [path for path in directory.rglob("*") if not path.is_symlink()]
     assert len(found) == 4
     assert {path.stat().st_uid for path in found} == {USER}
+
+
+def test_the_user_makes_the_socket_of_its_launcher_and_root_gives_nothing_away(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another load of the user could exchange the name for a second one of a file of root."""
+
+    def give_away(*_: object, **__: object) -> None:
+        raise AssertionError("a name in a directory of the user has another owner")
+
+    order, scratch = base / "order", base / "order" / "scratch"
+    scratch.mkdir(parents=True)
+    os.chown(scratch, USER, USER)
+    order.chmod(0o700)
+    monkeypatch.setattr(os, "chown", give_away)
+    desk = Desk(Loop(), scratch / "remote-start.socket", IDS, lambda *_: None, lambda _: None)
+    made = desk.path.stat()
+    desk.close()
+    assert (made.st_uid, made.st_gid, made.st_mode & 0o777) == (USER, USER, 0o600)
+    assert os.geteuid() == 0
 
 
 def test_output_that_a_load_replaced_by_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,9 @@ class MetricSpec(Message):
     primary: Annotated[bool, Since(3)] = False
 
 
+_OWN: Final = Number.of(1)
+
+
 class WorkloadAnnouncement(Message):
     """A workload as one agent has it.
 
@@ -60,7 +63,7 @@ class WorkloadAnnouncement(Message):
     run_seconds: Expression = Number.of(0)
     breaks_series: bool
     step_roles: tuple[Literal["sender", "receiver", "maker"], ...] = ()
-    own_programs: Annotated[Expression, Since(3)] = Number.of(1)
+    own_programs: Annotated[Expression, Since(3)] = _OWN
     tool: Text
     tool_version: Text | None
     available: bool
@@ -81,9 +84,14 @@ class WorkloadAnnouncement(Message):
         }
         # Only where they say something, so that the digests of all other workloads stay the same.
         parts |= {"step_roles"} if self.step_roles else set()
-        parts |= {"own_programs"} if self.own_programs != Number.of(1) else set()
+        parts |= {"own_programs"} if self.own_programs != _OWN else set()
         described = self.model_dump(mode="json", include=parts)
         # `primary` only selects what lists show, so agents with and without it must agree.
         for metric in described["metrics"]:
             del metric["primary"]
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def ordered_sha256(self) -> frozenset[str]:
+        """Return the digests that orders of this workload may have: servers before wire version 3 know less of it."""
+        return frozenset({self.schema_sha256, self.model_copy(update={"own_programs": _OWN}).schema_sha256})

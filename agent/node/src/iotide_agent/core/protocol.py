@@ -198,8 +198,9 @@ class Release:
 
     order_id: int
     go_at: datetime | None
-    endpoint: Endpoint | None = None
-    members: tuple[NamedEndpoint, ...] = field(default=(), repr=False)  # they have tokens
+    # Both have tokens.
+    endpoint: Endpoint | None = field(default=None, repr=False)
+    members: tuple[NamedEndpoint, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from iotide_agent.mpi.remote_commands import MOST_BYTES
 from iotide_agent.mpi.remote_start import ENDED, HERE, REFUSED
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.loop import Loop
-from iotide_agent.runner.users import Ids
+from iotide_agent.runner.users import Ids, acting_as
 
-MOST_CALLERS: Final = 512
+MOST_CALLERS: Final = 2048
+"""A launcher starts the parts of all 1,024 nodes at once, and each caller stays as long as its part."""
 _CREDENTIALS: Final = struct.Struct("3i")
 _READ_BYTES: Final = 65_536
 
@@ -95,11 +96,11 @@ class Desk:
         directory = os.open(self.path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         with closing(directory):
             try:
-                self._listening.bind(f"/proc/self/fd/{directory}/{self.path.name}")
+                # As the load's user: it may exchange the name before root could give it the socket.
+                with acting_as(run_as):
+                    self._listening.bind(f"/proc/self/fd/{directory}/{self.path.name}")
             finally:
                 os.umask(mask)
-            if run_as and os.geteuid() == 0:
-                os.chown(self.path.name, run_as[0], run_as[1], dir_fd=directory, follow_symlinks=False)
 
     def _accept(self) -> None:
         try:

@@ -2,13 +2,14 @@
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from iotide_agent.mpi import greeting
 from iotide_agent.mpi.channel import Channel
 from iotide_agent.mpi.greeting import GreetingError
 from iotide_agent.mpi.messages import Words
+from iotide_agent.mpi.networks import is_within
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 
@@ -22,15 +23,22 @@ class Gate:
 
     Attributes:
         port: TCP port that the kernel chose.
-        refused: Number of refused connections by reason: `silent`, `junk`, `left`, `crowded`, `second_head`.
+        refused: Number of refused connections by reason: `silent`, `junk`, `left`, `crowded`, `second_head`,
+            `network`.
     """
 
-    def __init__(self, loop: Loop, address: str, token: str, take: Callable[[Words], None]) -> None:
-        """Listen; raise OSError without such an address, ValueError for a token that could be guessed."""
+    def __init__(
+        self, loop: Loop, address: str, token: str, take: Callable[[Words], None], heads: Sequence[str] = ()
+    ) -> None:
+        """Listen; raise OSError without such an address, ValueError for a token that could be guessed.
+
+        With `heads`, connections from outside these networks get no answer.
+        """
         greeting.check_token(token)
         self._loop = loop
         self._token = token
         self._take = take
+        self._heads = heads
         self._pending: dict[int, _Pending] = {}
         self._channel: Channel | None = None
         self.refused: dict[str, int] = {}
@@ -67,8 +75,12 @@ class Gate:
 
     def _accept(self) -> None:
         try:
-            connection, _ = self._listening.accept()
+            connection, (peer, _) = self._listening.accept()
         except OSError:  # it left again, or this process has too many files; the next turn tries again
+            return
+        if self._heads and not is_within(peer, self._heads):
+            self.refused["network"] = self.refused.get("network", 0) + 1
+            connection.close()
             return
         connection.setblocking(False)
         pending = _Pending(connection)

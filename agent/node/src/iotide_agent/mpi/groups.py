@@ -58,13 +58,15 @@ class HeadGroups(Groups):
             # A launcher that waits for its parts ignores SIGTERM.
             step = step._replace(argv=self._command(step.argv), stop_signal=signal.SIGKILL)
         self._whole_since, self._has_hung = None, False
-        self._head.begin_step(len(self.records))
+        ordinal, before = len(self.records), os.times()
+        self._head.begin_step(ordinal)
         try:
             super()._run([step], before_done, until, start_at)
             self._head.end_step(self._check, launcher_hung=self._has_hung)
         finally:
-            if self.records:
+            if len(self.records) > ordinal:  # none of a launcher that could not be forked
                 self.records[-1] |= {"argv": [*step.argv]} | ({"launcher_hung": True} if self._has_hung else {})
+                _count_orphans(self.records[-1], before)
 
     def _check_loads(self) -> None:
         for load in self._loads:
@@ -111,7 +113,7 @@ class MemberGroups(Groups):
 
     def _run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float, start_at: float) -> None:
         del start_at  # the head's launcher asks for the parts after it
-        [step], [done], ordinal = group, before_done, len(self.records)
+        [step], [done], ordinal, before = group, before_done, len(self.records), os.times()
 
         def start(argv: Sequence[str]) -> Load:
             number = len(self._loads)
@@ -129,13 +131,13 @@ class MemberGroups(Groups):
         finally:
             self._loop.every(None, self)
             self.escaped_processes = self._member.left_over
-            self._close(step)
+            self._close(step, before)
 
     def _report(self) -> float:
         self._member.say(kind="moved", bytes=self.sampler.moved_bytes)
         return boottime() + REPORT_SECONDS
 
-    def _close(self, step: StepCard) -> None:
+    def _close(self, step: StepCard, before: os.times_result) -> None:
         """Record the parts of a step as one."""
         loads, self._loads = self._loads, []
         records = []
@@ -145,6 +147,7 @@ class MemberGroups(Groups):
             self._captures += (load.stdout, load.stderr)
         if records:
             self.records.append(_together(step.name, records) | self.sampler.descriptors.record(step))
+            _count_orphans(self.records[-1], before)
 
 
 def _together(name: str, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -160,3 +163,10 @@ def _together(name: str, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         | {sum_of: sum(part[sum_of] for part in parts) for sum_of in added}
         | {"max_rss_bytes": max(part["max_rss_bytes"] for part in parts)}
     )
+
+
+def _count_orphans(record: dict[str, Any], before: os.times_result) -> None:
+    """Add the CPU time of processes that their parent left, as IOzone's; it would count as others' load."""
+    now = os.times()
+    reaped = {"user": now.children_user - before.children_user, "system": now.children_system - before.children_system}
+    record |= {f"{kind}_seconds": max(record[f"{kind}_seconds"], seconds) for kind, seconds in reaped.items()}

@@ -66,6 +66,7 @@ class Head:
         self._loop = loop
         self._own = own
         self._links = [_Link(member) for member in members]
+        self._by_host = {name: link for link in self._links for name in (link.member.address, link.member.node)}
         self._by_part: dict[int, tuple[_Link, Caller | None, bool]] = {}
         self._next_part = 0
         self._step: int | None = None
@@ -76,6 +77,7 @@ class Head:
         self._lost: RunEndedError | None = None
         self._launcher: processes.Stat | None = None
         self._own_part: int | None = None
+        self._moved_at = 0.0
         self.refused: dict[str, int] = {}
         self.left_over: dict[str, int] = {}
         self.has_whole_output = False
@@ -114,8 +116,8 @@ class Head:
         self._step, self._is_ending, self.has_whole_output = step, False, False
         self._first_end = self._first_start = self._failure = self._launcher = None
         for link in self._links:
-            link.is_done = False
-            link.moved_at = boottime()
+            link.is_done = link.has_started = False
+        self._moved_at = boottime()
 
     def watch_launcher(self, pid: int, own_part: str) -> None:
         """Follow the part with this name that the launcher starts on its own node without a remote shell.
@@ -187,8 +189,9 @@ class Head:
     def end_step(self, check: Callable[[], None], *, launcher_hung: bool = False) -> None:
         """Have the members end what is left after a launcher with status 0, and wait until nothing lives there.
 
-        Raise RunEndedError if a member is lost, or if a part failed: Open MPI 5 ends with status 0 after some kills.
-        The parts of a launcher that was killed because it hung may fail.
+        Raise RunEndedError if a member is lost, or had no part, as with a launcher that runs on its own node alone; or
+        if a part failed: Open MPI 5 ends with status 0 after some kills. The parts of a launcher that was killed
+        because it hung may fail.
         """
         self._forget_own_part()
         self._is_ending = True
@@ -207,6 +210,9 @@ class Head:
             if caller is not None:
                 self.desk.dismiss(caller)
         self._by_part = {}
+        if idle := [link.member.node for link in self._links if not link.has_started]:
+            reason = f"the launcher ended with status 0 without a part on node {', '.join(idle)}"
+            raise RunEndedError("failed", "part_missing", f"{reason}; correct launcher and kind of [mpi] in agent.toml")
         if self._failure is not None and not launcher_hung:
             reason = f"{self._failure}, but the launcher ended with status 0"
             raise RunEndedError("failed", "part_ended", reason)
@@ -253,7 +259,7 @@ class Head:
     @property
     def idle_seconds(self) -> float:
         """Return the time since any member moved a byte in this step; infinite without members."""
-        return min((boottime() - link.moved_at for link in self._links), default=inf)
+        return boottime() - self._moved_at if self._links else inf
 
     def _meet(self, link: "_Link") -> None:
         def done(connection: socket.socket, sending: bytes, receiving: bytes) -> None:
@@ -286,9 +292,12 @@ class Head:
         except StartRefusedError as error:
             self._refuse(caller, error.refusal, str(error))
             return
-        link = next((link for link in self._links if host in {link.member.address, link.member.node}), None)
+        link = self._by_host.get(host)
         if link is None or link.channel is None:
             self._refuse(caller, "host", f"{host} is no member of this run")
+            return
+        if self._step is None:
+            self._refuse(caller, "step", "no step runs")
             return
         number = caller.number = self._next_part
         self._next_part += 1
@@ -316,7 +325,7 @@ class Head:
         if kind in {"shared", "unshared", "seen"}:
             link.answer = words
         elif kind == "moved" and words["bytes"] != link.moved_bytes:
-            link.moved_bytes, link.moved_at = words["bytes"], boottime()
+            link.moved_bytes, self._moved_at = words["bytes"], boottime()
         elif kind == "left":
             self.left_over[link.member.node] = words["left_over"]
             # A member that leaves before the head's word has failed; its closed channel ends the run.
@@ -328,6 +337,7 @@ class Head:
             return
         match kind:
             case "started":
+                link.has_started = True
                 self._first_start = self._first_start or boottime()
                 self._by_part[number] = (link, caller, words["lingers"])
             case "refused":
@@ -367,9 +377,9 @@ class _Link:
         self.again_at = 0.0
         self.problem = "no answer"
         self.is_done = False
+        self.has_started = False
         self.answer: Words | None = None
         self.moved_bytes = 0
-        self.moved_at = 0.0
 
     @property
     def is_open(self) -> bool:

@@ -17,8 +17,8 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 
 HEAD_SECONDS: Final = 60.0
-MOST_PARTS: Final = 256
-"""Limit of a step; IOzone asks once for each operation and process."""
+MOST_PARTS: Final = 6144
+"""Limit of a step; IOzone asks once for each of its operations and at most 256 processes of a node."""
 _MOST_SWEEPS: Final = 20
 
 
@@ -36,11 +36,12 @@ class RemotePart(NamedTuple):
 
 
 class Gathering(NamedTuple):
-    """Values that a member needs before its head connects."""
+    """Values that a member needs before its head connects; `heads` see `Gate`."""
 
     address: str
     token: str
     allowance: Allowance
+    heads: tuple[str, ...] = ()
 
 
 class Member:
@@ -67,7 +68,7 @@ class Member:
         self.ended: list[Load] = []
         self.refused: dict[str, int] = {}
         self.left_over = 0
-        self.gate = Gate(loop, gathering.address, gathering.token, self._take)
+        self.gate = Gate(loop, gathering.address, gathering.token, self._take, gathering.heads)
 
     @property
     def loads(self) -> list[Load]:
@@ -98,7 +99,9 @@ class Member:
         self._head_until = boottime() + HEAD_SECONDS
 
     def trust_name(self, host: str) -> None:
-        """Accept a host name of the head, which proved the token, as its control address."""
+        """Accept a host name of the head, which proved the token, as its control address; no further IPv4 address."""
+        if host.replace(".", "").isdecimal():
+            return
         self._allowance = self._allowance._replace(head_names=(*self._allowance.head_names, host))
 
     def asked(self, kind: str) -> Words | None:
@@ -140,7 +143,7 @@ class Member:
     def _take(self, words: Words) -> None:
         match words.get("kind"):
             case "start" | "over" if self._step is None or words["step"] > self._step:
-                self._early.append(words)
+                self._keep_early(words)
             case "start":
                 self._start_part(words)
             case "stop" if words["part"] in self._parts:
@@ -153,6 +156,11 @@ class Member:
                 self._asked[kind] = words
             case _:
                 return
+
+    def _keep_early(self, words: Words) -> None:
+        self._early.append(words)
+        if len(self._early) > MOST_PARTS and self.gate.channel is not None:
+            self.gate.channel.close("the head asks for too many parts")
 
     def _start_part(self, words: Words) -> None:
         number = words["part"]
@@ -182,7 +190,11 @@ class Member:
     def _started(self, argv: Sequence[str]) -> Load:
         if self._start is None:
             raise StartRefusedError(StartRefusal.STEP, "no step runs")
-        return self._start(argv)
+        try:
+            return self._start(argv)
+        except OSError as error:
+            reason = f"{argv[0]} cannot be started: {error.strerror}"
+            raise StartRefusedError(StartRefusal.BUSY, reason) from error
 
     def _take_end(self, part: RemotePart) -> None:
         self.look()

@@ -1,6 +1,7 @@
 """Forms of the messages of a start channel, so that no other one reaches head or member."""
 
 import json
+import re
 from collections.abc import Mapping
 from types import NoneType
 from typing import Any, Final
@@ -11,6 +12,10 @@ Words = Mapping[str, Any]
 
 _LARGEST_STATUS: Final = 255
 _LARGEST_SIGNAL: Final = 64
+_PATTERNS: Final = {
+    "code": re.compile(r"[a-z][a-z0-9_]{0,60}"),  # as the server takes it
+    "host": re.compile(r"[!-~]{1,253}"),
+}
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     "heartbeat": {},
     "share": {"directories": (list,), "nonce": (str,), "host": (str,)},
@@ -53,6 +58,7 @@ def _is_known(words: dict[str, Any]) -> bool:
         return False
     return (
         all(isinstance(word, str) for name in ("words", "directories") for word in words.get(name, ()))
+        and all(pattern.fullmatch(words[name]) for name, pattern in _PATTERNS.items() if name in fields)
         and 0 <= (words.get("exit_status") or 0) <= _LARGEST_STATUS
         and 0 <= (words.get("signal") or 0) <= _LARGEST_SIGNAL
     )

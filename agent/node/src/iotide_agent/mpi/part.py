@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -48,7 +49,8 @@ class NodePart(GangPart):
 
     def check_programs(self, hands: Hands, limits: HandLimits, check: Check) -> None:
         """Raise RunEndedError if a program of [mpi] is missing, or other users could change it."""
-        _guarded(hands, partial(_check_programs, self._card, self._programs()), limits, check)
+        python = sys.executable if self._gang.is_head else ""
+        _guarded(hands, partial(_check_programs, self._card, self._programs(), python), limits, check)
 
     @abstractmethod
     def _programs(self) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ class HeadPart(NodePart):
         seen = _accepted(head.ask(boottime() + ANSWER_SECONDS, check, kind="look"))
         expected = shared_directory.expected_of_head(self._card, own_nonce)
         for node, words in seen.items():
-            if words["nonce"] != expected:
+            if words.get("nonce") != expected:
                 reason = f"node {node} reads another file than this head wrote; mount the same file system on all nodes"
                 raise RunEndedError("declined", "other_file_system", reason)
         do(shared_directory.remove_head_proof)
@@ -173,7 +175,7 @@ class MemberPart(NodePart):
         token = os.urandom(_NONCE_BYTES).hex()
         allowance = Allowance(self._gang.programs, self._gang.nodes[0])
         try:
-            self._member = Member(self._loop, Gathering(self._gang.address, token, allowance))
+            self._member = Member(self._loop, Gathering(self._gang.address, token, allowance, self._gang.heads))
         except OSError as error:
             reason = f"the run cannot listen at {self._gang.address}: {error.strerror}"
             raise RunEndedError("declined", "cannot_listen", f"{reason}; correct data_address in agent.toml") from error
@@ -288,8 +290,12 @@ def _as_user(card: Card, work: Callable[..., object], *words: object) -> object:
         return work(card, *words)
 
 
-def _check_programs(card: Card, programs: Sequence[str]) -> None:
+def _check_programs(card: Card, programs: Sequence[str], python: str) -> None:
+    """Raise TargetRefusedError; `python` is that of the program in the place of ssh, empty if none is needed."""
     with acting_as(card.run_as):
+        if python and not os.access(python, os.X_OK, effective_ids=True):
+            reason = f"user {os.geteuid()} cannot start the agent's Python, {python}"
+            raise TargetRefusedError("no_remote_start", f"{reason}; install the agent where that user can read it")
         for program in programs:
             if not (os.path.isfile(program) and os.access(program, os.X_OK, effective_ids=True)):  # noqa: PTH113 - no Path: start-up time
                 reason = f"{program} does not exist or cannot be started by user {os.geteuid()}"

@@ -31,13 +31,25 @@ def write_member_proofs(card: Card, directories: Sequence[str], nonce: str, numb
 
 
 def read_member_proofs(card: Card, directories: Sequence[str], nonce: str, names: Sequence[str]) -> None:
-    """Read the files of all members, then write one for them; raise TargetRefusedError.
+    """Read the files of all members; raise TargetRefusedError.
 
     `names` are the nodes in order, this head first.
     """
+    members = [*enumerate(names[1:], start=1)]
     for target, directory in zip(card.targets, directories, strict=True):
-        for number, node in enumerate(names[1:], start=1):
-            _read_of_member(card, target, directory, (nonce, number, node))
+        late = []
+        # Opened once for all that are there: a thousand times would take longer than a target may.
+        with _opened(card, target, directory) as made:
+            for number, node in members:
+                file = _open_proof(made, _name(number), directory)
+                if file is None:
+                    late.append((number, node))
+                    continue
+                with closing(file):
+                    _check_member(made, file, directory, (node, _content(nonce, number, target)))
+        for number, node in late:
+            with _until_there(card, target, directory, _name(number)) as (made, file):
+                _check_member(made, file, directory, (node, _content(nonce, number, target)))
 
 
 def write_head_proof(card: Card, directories: Sequence[str], nonce: str) -> None:
@@ -111,13 +123,13 @@ def _write(made: int, name: str, text: str, directory: str) -> None:
         raise _other_user(directory, f"a new file there belongs to user {owners[0]}, the directory to {owners[1]}")
 
 
-def _read_of_member(card: Card, target: TargetCard, directory: str, member: tuple[str, int, str]) -> None:
-    nonce, number, node = member
-    with _until_there(card, target, directory, _name(number)) as (made, file):
-        found = os.read(file, _MOST_BYTES).decode(errors="replace")
-        owners = os.fstat(file).st_uid, os.fstat(made).st_uid
-    if found != _content(nonce, number, target):
-        raise _other_file_system(directory, f"node {node} wrote {found[:80]!r} or nothing into its file there")
+def _check_member(made: int, file: int, directory: str, expected: tuple[str, str]) -> None:
+    """Compare a file with the node that wrote it and its content."""
+    node, content = expected
+    found = os.read(file, _MOST_BYTES).decode(errors="replace")
+    owners = os.fstat(file).st_uid, os.fstat(made).st_uid
+    if found != content:
+        raise _other_file_system(directory, f"node {node} wrote {found[:80]!r} into its file there")
     if owners[0] != owners[1]:
         raise _other_user(directory, f"node {node} writes there as user {owners[0]}, this one as {owners[1]}")
 
@@ -128,22 +140,28 @@ def _until_there(card: Card, target: TargetCard, directory: str, name: str) -> I
     until = processes.boottime() + PROOF_SECONDS
     while True:
         with _opened(card, target, directory) as made:
-            try:
-                file = os.open(name, _READ, dir_fd=made)
-            except FileNotFoundError as error:
-                if processes.boottime() >= until:
-                    raise _other_file_system(
-                        directory, "another node wrote a file that this one does not see"
-                    ) from error
-            except PermissionError as error:
-                reason = f"user {os.geteuid()} cannot read the file of another node"
-                raise _other_user(directory, reason) from error
-            else:
+            file = _open_proof(made, name, directory)
+            if file is not None:
                 with closing(file):
-                    if os.fstat(file).st_size or processes.boottime() >= until:
-                        yield made, file
-                        return
+                    yield made, file
+                return
+            if processes.boottime() >= until:
+                raise _other_file_system(directory, "another node wrote a file that this one does not see, or as empty")
         processes.sleep_until(processes.boottime() + _AGAIN_SECONDS)
+
+
+def _open_proof(made: int, name: str, directory: str) -> int | None:
+    """Return None for a file that is missing or still empty."""
+    try:
+        file = os.open(name, _READ, dir_fd=made)
+    except FileNotFoundError:
+        return None
+    except PermissionError as error:
+        raise _other_user(directory, f"user {os.geteuid()} cannot read the file of another node") from error
+    if os.fstat(file).st_size:
+        return file
+    os.close(file)
+    return None
 
 
 def _other_file_system(directory: str, why: str) -> TargetRefusedError:

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from iotide_agent.mpi.launchers import REMOTE_PARTS, LauncherKind, PortRange, parse_ports, settings_of
+from iotide_agent.mpi.networks import check_network
 
 IOZONE: Final = "iozone"
 SHORT_PATHS: Final = frozenset({LauncherKind.OPEN_MPI_4, LauncherKind.OPEN_MPI_5})
@@ -48,6 +49,7 @@ class MpiConfig(BaseModel):
         programs: Remote parts that this node starts for another node's launcher, nothing else.
         ports: TCP ports for launcher, remote parts and tasks, as `first-last`. The firewall allows them from the
             cluster's nodes only.
+        heads: Networks of the nodes that may be the head of a run; default: any node that the server names.
         interface: Network interface; default: that of `data_address`.
         environment: Variables of launcher and tasks. They get no others of the agent.
     """
@@ -60,6 +62,7 @@ class MpiConfig(BaseModel):
     ]
     programs: Annotated[tuple[Annotated[str, AfterValidator(_check_program)], ...], Field(min_length=1, max_length=20)]
     ports: Annotated[str, AfterValidator(_check_ports)] = "46000-46199"
+    heads: Annotated[tuple[Annotated[str, AfterValidator(check_network)], ...], Field(max_length=100)] = ()
     interface: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$")] | None = None
     environment: Annotated[
         dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")], str], AfterValidator(_check_environment)

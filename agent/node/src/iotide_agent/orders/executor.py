@@ -223,7 +223,7 @@ class Executor:
     def _work_here(self, order: Order) -> Work:
         work = self.work(order)
         announced = self.inventory.workloads[order.workload]
-        if announced.schema_sha256 != order.schema_sha256:
+        if order.schema_sha256 not in announced.ordered_sha256:
             reason = f"the run was planned for another revision of {order.workload} than {announced.revision}, which "
             reason += "this node has; submit it again"
             raise DeclinedError("schema_changed", reason)

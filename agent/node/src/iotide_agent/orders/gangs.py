@@ -3,6 +3,7 @@
 from pathlib import PurePosixPath
 
 from iotide_agent.mpi.launchers import TooFewPortsError, check_tasks
+from iotide_agent.mpi.networks import is_within
 from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.mpi_config import MpiConfig
 from iotide_agent.node.receiving import interface_of
@@ -18,6 +19,8 @@ def gang_card(order: Order, work: Work, config: AgentConfig, data_address: str |
     """Return this node's part; raise DeclinedError with the remedy if it cannot have one."""
     mpi = _settings(order, config)
     address = _own_address(order, data_address)
+    if order.step_role is StepRole.MEMBER:
+        _check_head(order, mpi)
     if len(order.targets) != 1:
         reason = f"{len(order.targets)} targets at once: one program over several nodes works on one; choose one target"
         raise DeclinedError("one_target_only", reason, Outcome.FAILED)
@@ -41,6 +44,7 @@ def gang_card(order: Order, work: Work, config: AgentConfig, data_address: str |
         interface=_interface(mpi, address),
         ports=(mpi.port_range.first, mpi.port_range.last),
         programs=mpi.programs,
+        heads=mpi.heads,
         tasks_per_node=None if work.workload.starts_own_parts else tasks,
     )
 
@@ -80,6 +84,14 @@ def _own_address(order: Order, data_address: str | None) -> str:
         reason = f"two nodes of the run have the data_address {data_address}; give each node its own in agent.toml"
         raise DeclinedError("data_address_twice", reason)
     return data_address
+
+
+def _check_head(order: Order, mpi: MpiConfig) -> None:
+    """Raise DeclinedError for a head outside the networks of agent.toml: it may start any program of the loads' user."""
+    head = order.gang[0]
+    if mpi.heads and not is_within(head.address, mpi.heads):
+        reason = f"the head {head.name} has the address {head.address}, which is not in {', '.join(mpi.heads)}"
+        raise DeclinedError("head_not_allowed", f"{reason}; add its network to heads of [mpi] in agent.toml")
 
 
 def _check_allowed(tool: str, mpi: MpiConfig) -> None:

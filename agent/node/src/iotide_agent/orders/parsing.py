@@ -17,7 +17,7 @@ from iotide_agent.orders.plan import Plan
 from iotide_agent.orders.progress import check_curve
 from iotide_agent.runner.card import output_name
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
-from iotide_agent.workloads.quality import rejected
+from iotide_agent.workloads.quality import about, judge_cache_drop, judge_direct, rejected
 from iotide_agent.workloads.releases import judge_release, unread_remedy
 from iotide_wire.measured import Answer, Flag, FlagCode, NotJudged, SampleMessage, StepRole
 from iotide_wire.messages import Outcome
@@ -103,11 +103,12 @@ class RunReader:
     def verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
         """Return the outcome with all trustworthy numbers, also for a failed run.
 
-        A member of a gang has none: its head reads the output of the program.
+        A member of a gang has none: its head reads the output of the program. It only says what it cached.
         """
         outcome, code, reason = Outcome(self.ended["outcome"]), self.ended["code"], self.ended["reason"]
         if self.plan is not None and any(place.step_role is StepRole.MEMBER for place in self.plan.places):
-            return Verdict(outcome, code, reason, flags=tuple(self._wrong_mounts()), of_steps=((),) * len(outcomes))
+            flags = [*self._wrong_mounts(), *chain.from_iterable(map(self._cached_by_member, outcomes))]
+            return Verdict(outcome, code, reason, flags=tuple(flags), of_steps=((),) * len(outcomes))
         failures = [self._failure(done) for done in outcomes]
         is_killed = False
         failed = [(done, failure) for done, failure in zip(outcomes, failures, strict=True) if failure is not None]
@@ -187,6 +188,19 @@ class RunReader:
             # An error of a plug-in must not lose the run: its raw output can be parsed again.
             _logger.exception("parser_failed workload=%s", self.workload.name)
             raise _UnreadError("parser_fault", f"the parser of {self.workload.name} failed: {error!r}") from error
+
+    def _cached_by_member(self, done: StepOutcome) -> list[Flag]:
+        """Return CACHE_DROP and NO_DIRECT of a member's own page cache, which its head does not see."""
+        if self.plan is None:
+            return []
+        wants_direct, place = bool(done.step.direct_files), self.plan.place_of(done.step).seen_by(done)
+        found = judge_direct(place, wanted=wants_direct)
+        is_warm = done.step.before is Before.DROP and done.before_done in {Before.NONE, Before.SYNC}
+        # What reads only what it wrote itself is judged by its head.
+        if is_warm and not done.step.is_sequence:
+            found += judge_cache_drop(place, done, direct=wants_direct and place.direct_works)
+        flags, _ = answers(about(flag, {"operation": done.step.name}, place) for flag in found)
+        return flags
 
     def _wrong_mounts(self) -> list[Flag]:
         wanted = "the target's own mount, before and after the run"

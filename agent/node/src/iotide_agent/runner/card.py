@@ -48,6 +48,7 @@ class GangCard(NamedTuple):
         address: This node's own.
         kind, launcher, interface, ports: How a head starts its launcher; `ports` are the first and last.
         programs: Remote parts that a member starts.
+        heads: Networks from which a head may connect; empty for any.
         tasks_per_node: None for a program that starts its parts on the other nodes itself, through RSH.
     """
 
@@ -60,6 +61,7 @@ class GangCard(NamedTuple):
     ports: tuple[int, int]
     programs: tuple[str, ...]
     tasks_per_node: int | None
+    heads: tuple[str, ...] = ()
 
     @property
     def is_head(self) -> bool:

@@ -39,9 +39,10 @@ class Loop:
         for descriptor, handler in [(descriptor, self._handlers.get(descriptor)) for descriptor, _ in ready]:
             if handler is not None and self._handlers.get(descriptor) == handler:
                 handler()
-        for owner, known in [*self._ticks.items()]:
-            tick, at = known
-            if self._ticks.get(owner) is known and boottime() >= at:
-                again_at = tick()
+        now = boottime()  # once: the head of 1,024 nodes has as many ticks
+        due = [(owner, known) for owner, known in self._ticks.items() if known[1] <= now]
+        for owner, known in due:
+            if self._ticks.get(owner) is known:
+                again_at = known[0]()
                 if self._ticks.get(owner) is known:
-                    self._ticks[owner] = (tick, again_at)
+                    self._ticks[owner] = (known[0], again_at)

@@ -77,7 +77,7 @@ class Place:
         step_role: this node's part of the workload's `step_roles`; CLIENT does all.
         endpoint: file with the run's `Endpoint`, if nodes share the work. It exists once commands start.
         cached_because: see `StepOutcome`, of the step that is read.
-        layout: nodes of one MPI program, this one first, if it runs over several.
+        layout: nodes of one MPI program, its head first, if it runs over several.
     """
 
     target_id: int | None

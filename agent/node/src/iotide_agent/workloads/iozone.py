@@ -159,7 +159,9 @@ class IozoneWorkload(Workload[IozoneOptions]):
         clock = clock_seconds(outcome.step.name, outcome.stdout)
         elapsed = Sample("duration", outcome.wall_seconds, {"part": "real"}, place.target_id)
         if options.cluster:
-            return Parsed.of_all([*_read_cluster(options, place, outcome, clock), Parsed([elapsed])])
+            # The time of a program that hung after its results is no result.
+            whole = [] if outcome.launcher_hung else [elapsed]
+            return Parsed.of_all([*_read_cluster(options, place, outcome, clock), Parsed(whole)])
         if options.mode == "throughput":
             blocks = _checked_blocks(options, place, outcome)
             samples = [sample for block in blocks for sample in _block_samples(options, place, block)]
