@@ -9,7 +9,7 @@ from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site, agree, order_heartbeat
 from sqlalchemy import text
 
-from iotide_server.agent_api.errors import GANG_WITHOUT_ADDRESS
+from iotide_server.agent_api.errors import GANG_WITHOUT_ADDRESS, ORDER_WITHDRAWN
 from iotide_server.campaigns import repository
 from iotide_server.runs import reading
 from iotide_wire.endpoint import Endpoint, NamedEndpoint
@@ -149,9 +149,11 @@ def test_a_node_that_lost_its_address_ends_the_run_at_the_claim_and_is_named(sit
     (run_id,) = site.add_runs([1, 2], target="nfs", roles=ROLES[:2])
     site.start()
     site.change("UPDATE node SET facts = facts - 'data.address' WHERE id = :id", id=site.node_ids[1])
-    agent = site.agent(1)
+    (agent, offer), (other, late) = [(site.agent(number), site.agent(number).offer()) for number in (1, 2)]
     with raised(GANG_WITHOUT_ADDRESS, match="n2 has no IPv4 address"):
-        agent.claim(agent.offer())
+        agent.claim(offer)
+    with raised(ORDER_WITHDRAWN):
+        other.claim(late)
     assert (site.run(run_id).state, site.run(run_id).reason_code) == ("failed", "gang_without_address")
     assert site.agent(2).offers() == []
 
