@@ -21,6 +21,11 @@ export interface Scaled {
   readonly value: number;
 }
 
+/** Check that a logarithmic axis has a place for this number of tasks: for some workloads 0 means a default. */
+export function isOnAxis(tasks: number): boolean {
+  return Number.isFinite(tasks) && tasks > 0;
+}
+
 /** Return the smallest measured configuration; of several, the best. */
 function leastOf(measured: readonly Scaled[]): Scaled | undefined {
   return [...measured].sort((a, b) => a.tasks - b.tasks || b.value - a.value)[0];

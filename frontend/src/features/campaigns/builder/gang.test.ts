@@ -16,6 +16,15 @@ it("runs as one program unless an option gives each node its own", () => {
   expect(isOneProgram({ ...IOR, own_programs: { kind: "number", value: 1 } }, form({}))).toBe(false);
 });
 
+it("counts like the server: any number that is not above 0 is one program", () => {
+  const args = [
+    { kind: "number", value: 1 },
+    { kind: "name", name: "tasks" },
+  ];
+  const negative = { kind: "operation", op: "-", args };
+  expect(isOneProgram({ ...IOR, own_programs: negative }, form({ tasks: 8 }))).toBe(true);
+});
+
 it("assumes a program on each node if an earlier server does not say", () => {
   expect(isOneProgram({ name: "ior", option_defaults: {} }, form({}))).toBe(false);
 });

@@ -20,7 +20,7 @@ export function isOneProgram(workload: Announced, form: FormValue): boolean {
   const { option_defaults: defaults, own_programs: ownPrograms } = workload;
   if (ownPrograms === undefined) return false;
   return combinations(form.sweep, namesIn(ownPrograms)).some(
-    (swept) => evaluate(ownPrograms, { ...defaults, ...form.options, ...swept }) === 0,
+    (swept) => evaluate(ownPrograms, { ...defaults, ...form.options, ...swept }) <= 0,
   );
 }
 
