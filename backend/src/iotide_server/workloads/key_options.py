@@ -21,15 +21,13 @@ class KeyOptions:
 
     @classmethod
     def of(cls, frozen: Mapping[str, Any], own_programs: Json | None, *, is_gang: bool) -> "KeyOptions":
-        """Read the announced expression `own_programs`; None: its default.
-
-        Only a switch chooses nothing else: a plug-in's number of tasks stays in the key.
-        """
-        name = own_programs["name"] if own_programs is not None and own_programs["kind"] == "name" else None
-        return cls(frozen, name if isinstance(frozen.get(name), bool) else None, is_gang)
+        """Read the announced expression `own_programs`; None: its default."""
+        is_option = own_programs is not None and own_programs["kind"] == "name"
+        return cls(frozen, own_programs["name"] if own_programs is not None and is_option else None, is_gang)
 
     def has(self, name: str, value: object) -> bool:
-        if name == self.choice:
+        # Only a switch chooses nothing else: a plug-in's number of tasks stays in the key.
+        if name == self.choice and isinstance(value, bool):
             return self.is_gang and not value
         return name not in self.frozen or value != self.frozen[name]
 
