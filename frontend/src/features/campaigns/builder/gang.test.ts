@@ -33,6 +33,7 @@ it("says what will run: nodes, tasks and who starts it", () => {
   expect(describeProgram("node01", [4], ["8"])).toBe(
     "One program over 4 nodes × 8 tasks, started by node01.",
   );
+  expect(describeProgram("node01", [2], ["1"])).toBe("One program over 2 nodes × 1 task, started by node01.");
   expect(describeProgram("node01", [1, 2, 4], ["1", "2"])).toBe(
     "One program over 2, 4 nodes × 1, 2 tasks, started by node01. A single node runs a program of its own.",
   );

@@ -87,7 +87,8 @@ function namesOf(nodes: readonly Facts[]): string {
 /** For example `One program over 4 nodes × 8 tasks, started by node01.` */
 export function describeProgram(head: string, counts: readonly number[], tasks: readonly string[]): string {
   const several = counts.filter((count) => count > 1).join(", ");
-  const nodes = tasks.length > 0 ? t`${several} nodes × ${tasks.join(", ")} tasks` : t`${several} nodes`;
+  const words = tasks.join() === "1" ? t`1 task` : t`${tasks.join(", ")} tasks`;
+  const nodes = tasks.length > 0 ? t`${several} nodes × ${words}` : t`${several} nodes`;
   const alone = counts.includes(1) ? t` A single node runs a program of its own.` : "";
   return t`One program over ${nodes}, started by ${head}.${alone}`;
 }
