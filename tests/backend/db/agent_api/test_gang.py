@@ -1,6 +1,7 @@
 """One program over several nodes: its nodes at the claim, the endpoints of members for the head, and its end."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
@@ -12,6 +13,7 @@ from sqlalchemy import text
 from iotide_server.agent_api.errors import GANG_WITHOUT_ADDRESS, ORDER_WITHDRAWN
 from iotide_server.campaigns import repository
 from iotide_server.runs import reading
+from iotide_server.scheduling import due
 from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import GangNode, Order, OrderState, OrderWord, Outcome, Word
@@ -95,6 +97,15 @@ def test_a_head_waits_if_a_member_s_endpoint_is_gone_after_the_start_was_agreed(
     site.change("UPDATE node_order SET endpoint = NULL")
     said = word(head)
     assert (said.word, said.members) == (Word.CONTINUE, ())
+
+
+def test_a_ready_member_without_an_endpoint_is_named_as_missing(site: Site) -> None:
+    head, one = start_gang(site, 1, 2)
+    word(head)
+    word(one)
+    with site.database.transaction() as session:
+        late = due.runs_without_start(session, site.clock() + timedelta(seconds=1))
+    assert [(row.run_id, row.missing) for row in late] == [(head[1].run_id, "n2")]
 
 
 def test_endpoints_reach_only_the_head_of_their_own_gang(site: Site) -> None:
