@@ -5,7 +5,7 @@ import type { ExplorerRun } from "@/api/types";
 import { groupBy } from "@/lib/grouping";
 import { describeValues, type TitleOf, type Values, varyingNames } from "@/lib/options";
 import { medianOf } from "@/lib/percentile";
-import { idealLine, idealShare, isOnAxis, spanOf, tasksInAll, tasksOption } from "@/lib/scaling";
+import { idealLine, idealShare, isOnAxis, RATES, spanOf, tasksInAll, tasksOption } from "@/lib/scaling";
 import { formatRoughPercent, type Unit } from "@/lib/units";
 import type { ComparedGroup, Scaling } from "@/plots/comparison";
 
@@ -22,7 +22,6 @@ export interface RunScaling {
   readonly scaling: Scaling;
 }
 
-const RATES: readonly Unit[] = ["bytes_per_second", "operations_per_second"];
 const NODES = "nodes";
 
 interface Place {
