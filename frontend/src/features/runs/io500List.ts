@@ -135,12 +135,11 @@ function linesOf(text: string): Line[] {
       place += 1;
     } else if (character === '"' && (isQuoted || cell === "")) isQuoted = !isQuoted;
     else if (isQuoted) cell += character;
-    else if (character === " " && cell === "") continue;
     else if (character === "\n") end();
     else if (character === separator) {
       cells.push(cell);
       cell = "";
-    } else cell += character;
+    } else if (character !== " " || cell !== "") cell += character;
   }
   end();
   return lines;
