@@ -36,6 +36,7 @@ it("takes a quote in the middle of a value as part of it", () => {
 
 it("shows only the start of a long text in its message", () => {
   expect(() => readList("a.csv", "x".repeat(1e6))).toThrow(`Its columns: ${"x".repeat(40)} …. Choose`);
+  expect(() => readList("a.csv", "(".repeat(1e6))).toThrow("Its columns: none.");
   const text = `System,Score,BW,MD\nA,"${"9".repeat(1e6)}x",1,1\n`;
   expect(() => readList("a.csv", text)).toThrow(`SCORE is “${"9".repeat(40)} …”`);
 });

@@ -5,6 +5,7 @@ import { t } from "@lingui/core/macro";
 export const LARGEST_LIST_BYTES = 16 * 1024 * 1024;
 const MOST_NAMED = 8;
 const SHOWN_CHARACTERS = 40;
+const MOST_TITLE_CHARACTERS = 200;
 const GIB = 1024 ** 3;
 const KILO = 1000;
 const VALUES = ["score", "bw", "md"];
@@ -89,7 +90,11 @@ function remedy(): string {
 
 /** `BW (GiB/s)` and `io500_bw` are `bw`. */
 function columnName(title: string): string {
-  const words = title.replace(/\([^)]*\)/g, "").toLowerCase();
+  // Bounded, because unclosed brackets would take quadratic time.
+  const words = title
+    .slice(0, MOST_TITLE_CHARACTERS)
+    .replace(/\([^)]*\)/g, "")
+    .toLowerCase();
   return words
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_|_$/g, "")
