@@ -25,6 +25,15 @@ it("counts like the server: any number that is not above 0 is one program", () =
   expect(isOneProgram({ ...IOR, own_programs: negative }, form({ tasks: 8 }))).toBe(true);
 });
 
+it("looks at a bounded number of swept sets, however many options an expression names", () => {
+  const names = Array.from({ length: 30 }, (_, place) => `option${place}`);
+  const args = names.map((name) => ({ kind: "name", name }));
+  const swept = Object.fromEntries(names.map((name) => [name, [1, 2]]));
+  expect(isOneProgram({ ...IOR, own_programs: { kind: "operation", op: "+", args } }, form({}, swept))).toBe(
+    false,
+  );
+});
+
 it("assumes a program on each node if an earlier server does not say", () => {
   expect(isOneProgram({ name: "ior", option_defaults: {} }, form({}))).toBe(false);
 });

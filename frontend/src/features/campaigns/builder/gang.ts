@@ -24,11 +24,16 @@ export function isOneProgram(workload: Announced, form: FormValue): boolean {
   );
 }
 
+/** Enough to describe a plan on each keystroke; the server decides for each set. */
+const MOST_COMBINATIONS = 1000;
+
 function combinations(sweep: FormValue["sweep"], names: readonly string[]): Values[] {
   return names.reduce<Values[]>(
     (found, name) => {
       const values = sweep[name];
-      return values ? found.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))) : found;
+      if (!values) return found;
+      const each = found.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
+      return each.slice(0, MOST_COMBINATIONS);
     },
     [{}],
   );
