@@ -1,6 +1,10 @@
 /** Scaling over nodes and tasks: totals, and what they would be if each task added as much as the first ones. */
 
 import type { Values } from "./options";
+import type { Unit } from "./units";
+
+/** Only rates add up over tasks. */
+export const RATES: readonly Unit[] = ["bytes_per_second", "operations_per_second"];
 
 /** Options with the number of parallel tasks on each node. */
 const TASKS = ["tasks", "processes", "num_jobs", "writers"];
@@ -19,6 +23,11 @@ export interface Scaled {
   /** Tasks on all nodes. */
   readonly tasks: number;
   readonly value: number;
+}
+
+/** Check that a logarithmic axis has a place for this number of tasks: for some workloads 0 means a default. */
+export function isOnAxis(tasks: number): boolean {
+  return Number.isFinite(tasks) && tasks > 0;
 }
 
 /** Return the smallest measured configuration; of several, the best. */

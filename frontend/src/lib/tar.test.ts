@@ -10,6 +10,24 @@ const FILES = ["short\n", "", "x".repeat(512), `${"y".repeat(700)}\u00e9`].map((
   content: new TextEncoder().encode(text),
 }));
 
+it("writes names of up to 100 characters in a directory", () => {
+  const directory = mkdtempSync(join(tmpdir(), "iotide-tar-"));
+  try {
+    const name = `io500-run-4711/${"n".repeat(100)}`;
+    writeFileSync(join(directory, "a.tar"), tarOf([{ name, content: new Uint8Array(3) }], new Date(0)));
+    expect(execFileSync("tar", ["-tf", "a.tar"], { cwd: directory, encoding: "utf8" })).toBe(`${name}\n`);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+it.each(["/etc/passwd", "a/../b", "..", "", "a//b", `a/${"n".repeat(101)}`, "\u00e9"])(
+  "refuses the name %j, which another program could write elsewhere or not at all",
+  (name) => {
+    expect(() => tarOf([{ name, content: new Uint8Array() }], new Date(0))).toThrow(RangeError);
+  },
+);
+
 it("writes an archive that tar unpacks, byte for byte", () => {
   const directory = mkdtempSync(join(tmpdir(), "iotide-tar-"));
   try {

@@ -3,8 +3,11 @@
 const BLOCK_BYTES = 512;
 const CHECKSUM_AT = 148;
 
+const LONGEST_NAME = 100;
+const LONGEST_DIRECTORY = 155;
+
 export interface ArchivedFile {
-  /** ASCII, at most 100 characters. */
+  /** ASCII, relative; a directory of at most 155 characters and a file of at most 100. */
   readonly name: string;
   readonly content: Uint8Array;
 }
@@ -32,8 +35,9 @@ function padded(content: Uint8Array): Uint8Array {
 }
 
 /** Fields of the ustar format: its place in the header and its text. */
-function headerOf(name: string, sizeBytes: number, changedAt: Date): Uint8Array {
+function headerOf(path: string, sizeBytes: number, changedAt: Date): Uint8Array {
   const seconds = Math.floor(changedAt.getTime() / 1000);
+  const [directory, name] = inParts(path);
   const fields: readonly [number, string][] = [
     [0, name],
     [100, "0000644\0"],
@@ -44,12 +48,23 @@ function headerOf(name: string, sizeBytes: number, changedAt: Date): Uint8Array 
     [CHECKSUM_AT, "        "],
     [156, "0"],
     [257, "ustar\u000000"],
+    [345, directory],
   ];
   const header = new Uint8Array(BLOCK_BYTES);
   for (const [at, text] of fields) header.set(bytesOf(text), at);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.set(bytesOf(`${octal(sum, 6)}\0 `), CHECKSUM_AT);
   return header;
+}
+
+/** Names that fields cannot hold, or that lead out of the archive's directory, are bugs of the caller. */
+function inParts(path: string): readonly [directory: string, name: string] {
+  const end = path.lastIndexOf("/");
+  const [directory, name] = [path.slice(0, Math.max(end, 0)), path.slice(end + 1)];
+  const isShort = name.length <= LONGEST_NAME && directory.length <= LONGEST_DIRECTORY;
+  const isInside = path.split("/").every((part) => !["", ".", ".."].includes(part));
+  if (!isShort || !isInside || !/^[\x20-\x7e]+$/.test(path)) throw new RangeError(`no name for tar: ${path}`);
+  return [directory, name];
 }
 
 function octal(number: number, digits: number): string {

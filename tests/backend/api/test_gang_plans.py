@@ -187,6 +187,17 @@ def test_a_target_of_each_node_alone_is_refused_and_the_way_out_is_named(
     assert without_choice["remedy"] == "use a shared target"
 
 
+def test_several_targets_at_once_are_refused_and_not_declined_by_the_agents(
+    client: TestClient, admin: Person, plan: MakePlan, submit: Submit
+) -> None:
+    together = {"targets": ["nfs", "scratch"], "targets_at_once": True}
+    code, field, error = refusal(client, admin, plan(**together))
+    assert (code, field) == ("gang_several_targets", "targets_at_once")
+    assert "works on one target, not on 2 at once" in error["message"]
+    assert "or set program_per_node: true" in error["remedy"]
+    assert submit(plan(options={"program_per_node": True}, **together)) == {1: ["n1", "n2", "n3"]}
+
+
 def preview(client: TestClient, admin: Person, plan: dict[str, Any]) -> dict[str, Any]:
     answer = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers)
     assert answer.status_code == 200, answer.text

@@ -104,7 +104,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
         return _end_refused(session, order_id, SCHEMA_CHANGED(workload=found.workload), now)
     gang = repository.gang_of(session, order_id) if found.step_role in GANG_ROLES else ()
     without = next((one.name for one in gang if not is_data_address(one.address)), None)
-    if without is not None:
+    if without is not None and found.state != OrderState.ENDED:
         return _end_refused(session, order_id, GANG_WITHOUT_ADDRESS(node=without), now)
     if repository.claim(session, node_id, order_id, request, now):
         if not repository.speaks_for_node(session, node_id, request.agent_instance):

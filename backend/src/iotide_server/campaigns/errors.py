@@ -145,6 +145,10 @@ GANG_TARGET_NOT_SHARED = ErrorKind(409, "gang_target_not_shared", field="{field}
     "{field}: {workload} is one program over {nodes:,} nodes, but target {target} is another file system on each node",
     "use a shared target{otherwise}",
 )
+GANG_SEVERAL_TARGETS = ErrorKind(422, "gang_several_targets", field="{field}", shows="targets").says(
+    "{field}: {workload} is one program over {nodes:,} nodes, which works on one target, not on {targets:,} at once",
+    "set targets_at_once to false{otherwise}",
+)
 ROLES_AND_NODES_AT_ONCE = ErrorKind(422, "roles_and_nodes_at_once", field="{field}", shows="at_once").says(
     "{field}: roles already choose the nodes of each run", "remove nodes_at_once or roles from this workload"
 )

@@ -156,7 +156,7 @@ class OptionSets:
 
     @property
     def step_count(self) -> int:
-        return len(self.firsts) * sum(map(node_count, self.expressions))
+        return len(self.firsts) * sum(map(node_count, [*self.expressions, self._own_programs]))
 
     def amounts(self, elsewhere: Mapping[str, Any]) -> Amounts:
         """Apply facts of node and mount; raise ExpressionError."""

@@ -13,6 +13,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.errors import (
     DATA_FITS_IN_MEMORY,
+    GANG_SEVERAL_TARGETS,
     GANG_TARGET_NOT_SHARED,
     GANG_TOO_LARGE,
     GANG_UNREACHABLE,
@@ -181,17 +182,21 @@ def _why_unreachable(receiver: Node, senders: Sequence[Node]) -> str | None:
 
 
 def _check_gang(workload: ResolvedWorkload, block: PlannedBlock) -> None:
-    """Raise GANG_TOO_LARGE, GANG_UNREACHABLE or GANG_TARGET_NOT_SHARED for one program over several nodes."""
+    """Raise GANG_TOO_LARGE, GANG_UNREACHABLE, GANG_SEVERAL_TARGETS or GANG_TARGET_NOT_SHARED for one program."""
     own = "" if workload.choice.nodes_at_once is None else f"{workload.field}."
     field, name, count = f"{own}nodes_at_once", workload.choice.workload, len(block.nodes)
+    has_choice = PROGRAM_PER_NODE in block.option_sets.options
+    otherwise = f", or set {PROGRAM_PER_NODE}: true to start a program on each node" if has_choice else ""
     if count > MOST_GANG_NODES:
         raise GANG_TOO_LARGE(field=field, workload=name, nodes=count, allowed=MOST_GANG_NODES)
     for node, why in _unreachable_in(block.nodes):
         raise GANG_UNREACHABLE(field=field, workload=name, nodes=count, node=node.name, why=why)
+    if len(block.targets) > 1:
+        own = "" if workload.choice.targets_at_once is None else f"{workload.field}."
+        together, targets = f"{own}targets_at_once", len(block.targets)
+        raise GANG_SEVERAL_TARGETS(field=together, workload=name, nodes=count, targets=targets, otherwise=otherwise)
     apart = next((view.target.name for view in block.targets if view.target.scope == "node"), None)
     if apart is not None:
-        has_choice = PROGRAM_PER_NODE in block.option_sets.options
-        otherwise = f", or set {PROGRAM_PER_NODE}: true to start a program on each node" if has_choice else ""
         raise GANG_TARGET_NOT_SHARED(field=field, workload=name, nodes=count, target=apart, otherwise=otherwise)
 
 

@@ -225,15 +225,18 @@ def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -
 
 
 def _cell_rows(campaign_id: int, planned: PlannedCampaign) -> Iterator[tuple[Any, ...]]:
-    written: dict[tuple[str, bool], list[tuple[str, str, int]]] = {}
+    written: dict[str, list[str]] = {}
+    digests: dict[tuple[str, bool], list[str]] = {}
     for block in planned.blocks:
         sets, key = block.option_sets, (block.option_sets.field, block.is_gang)
-        if key not in written:
-            digests = sets.digests(is_gang=block.is_gang)
-            written[key] = list(zip(sets.as_json(), digests, sets.kinds, strict=True))
+        if sets.field not in written:
+            written[sets.field] = list(sets.as_json())
+        if key not in digests:
+            digests[key] = list(sets.digests(is_gang=block.is_gang))
+        of_sets = zip(written[sets.field], digests[key], sets.kinds, strict=True)
         same = (planned.resolved.stage_ordinal(block.stage), block.variant, sets.workload.id)
         needed, moved = block.bytes_needed, block.bytes_moved
-        for ordinal, (options, digest, kind) in enumerate(written[key], start=block.first):
+        for ordinal, (options, digest, kind) in enumerate(of_sets, start=block.first):
             yield (campaign_id, ordinal, *same, options, digest, needed[kind], moved[kind])
 
 

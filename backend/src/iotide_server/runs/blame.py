@@ -38,11 +38,13 @@ def blame(code: str | None) -> Blame:
 def explains_better(ending: Ended, code: str | None, others: Iterable[Ended]) -> bool:
     """Check if an order's reason replaces that of its attempt with this code.
 
+    A node whose order was cancelled has stopped for another one, so its reason replaces none.
+
     Args:
         others: the orders that ended before. Of equal reasons the first stays, but failures replace all other ends.
     """
     end, own_code = ending
-    if code is None or end is OrderEnd.FINISHED:
+    if code is None or end in {OrderEnd.FINISHED, OrderEnd.CANCELLED}:
         return code is None
     if blame(own_code) is not blame(code):
         return own_code is not None and blame(own_code) > blame(code)

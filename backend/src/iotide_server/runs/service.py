@@ -321,7 +321,7 @@ def finish_unread(session: Session, run: Run) -> None:
     require_move(RunState(run.state), RunState.FINISHED)
     run.state, attempt.state = RunState.FINISHED, AttemptState.FINISHED
     for order in orders:
-        order.outcome = OrderEnd.FINISHED
+        order.outcome, order.reason_code = OrderEnd.FINISHED, None
     run.reason_code = run.reason = run.reason_actor = None
     attempt.reason_code = attempt.reason = attempt.reason_actor = None
     live.publish(session, "campaign", run.campaign_id, run.cluster_id)

@@ -101,12 +101,14 @@ _WITHOUT_START: Final = text(
     """
     SELECT attempt.run_id, string_agg(node.name, ', ' ORDER BY node.name)
                FILTER (WHERE node_order.state IN ('offered', 'claimed', 'preflight')
-                       OR (node_order.state = 'ready'
-                           AND node_order.go_heard_at IS DISTINCT FROM attempt.go_at)) AS missing
+                       OR (node_order.state = 'ready' AND (
+                           node_order.go_heard_at IS DISTINCT FROM attempt.go_at
+                           OR (node_order.endpoint IS NULL AND part.step_role = 'member')))) AS missing
     FROM attempt
     JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
     JOIN node ON node.id = node_order.node_id
     JOIN run ON run.id = attempt.run_id JOIN campaign ON campaign.id = run.campaign_id
+    LEFT JOIN cell_node AS part ON part.cell_id = run.cell_id AND part.node_id = node_order.node_id
     LEFT JOIN batch_job ON batch_job.attempt_id = attempt.id
     -- The campaign's policy may let nodes wait for idleness. The time before a batch job starts does not count.
     WHERE attempt.state = 'open' AND attempt.go_agreed_at IS NULL

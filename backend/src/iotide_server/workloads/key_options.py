@@ -26,7 +26,8 @@ class KeyOptions:
         return cls(frozen, own_programs["name"] if own_programs is not None and is_option else None, is_gang)
 
     def has(self, name: str, value: object) -> bool:
-        if name == self.choice:
+        # Only a switch chooses nothing else: a plug-in's number of tasks stays in the key.
+        if name == self.choice and isinstance(value, bool):
             return self.is_gang and not value
         return name not in self.frozen or value != self.frozen[name]
 

@@ -128,3 +128,17 @@ it("saves a view on the server, opens it, and undoes its removal", async () => {
   await waitFor(() => expect(views).toHaveLength(1));
   expect(await screen.findByRole("option", { name: "broken" })).toBeInTheDocument();
 });
+
+it("draws the scaling of the runs only once it is opened, so that the page loads no charts before", async () => {
+  const nodes = ["node-1", "node-2"];
+  const scaled = nodes.map((_, place) => ({
+    ...run(place + 1, (place + 1) * 1e8, "xfs"),
+    ...{ options: { tasks: 4 }, node_names: nodes.slice(0, place + 1) },
+  }));
+  server.use(http.get("*/api/v1/explorer/runs", () => listOf(scaled)));
+  const { user } = openDashboard("/runs");
+  const title = await screen.findByRole("button", { name: /Scaling of dd over nodes and tasks/ });
+  expect(screen.queryByRole("figure", { name: /^Scaling of dd/ })).not.toBeInTheDocument();
+  await user.click(title);
+  expect(await screen.findByRole("figure", { name: "Scaling of dd: Throughput" })).toBeInTheDocument();
+});

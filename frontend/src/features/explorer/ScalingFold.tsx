@@ -1,6 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { useMemo } from "react";
 import type { ExplorerRun } from "@/api/types";
+import { Fold } from "@/components/Fold";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { useScheme } from "@/components/preferences";
@@ -16,10 +17,9 @@ export function ScalingFold({ runs }: { runs: readonly ExplorerRun[] }) {
   const found = useMemo(() => scalingOf(runs, titlesOf), [runs, titlesOf]);
   if (!found) return null;
   return (
-    <details>
-      <summary>{t`Scaling of ${found.workload} over nodes and tasks`}</summary>
+    <Fold title={t`Scaling of ${found.workload} over nodes and tasks`}>
       <ScalingPlot found={found} />
-    </details>
+    </Fold>
   );
 }
 

@@ -59,6 +59,7 @@ it("separates setups that differ in more than nodes and tasks", () => {
 it.each([
   ["of one size", [run(1, 2, 10), run(1, 2, 11)]],
   ["of two workloads", [run(1, 2, 10), run(2, 2, 18), run(1, 2, 5, { workload: "mdtest" })]],
+  ["with 0 tasks, which have no place on the axis", [run(1, 0, 10), run(2, 2, 18)]],
   ["rejected", [run(1, 2, 10), run(2, 2, 18, { validity: "rejected" })]],
   ["whose setups have one size each", [run(1, 2, 10), run(2, 2, 18, { variant: "xfs" })]],
 ])("has none for runs %s", (_, runs) => {

@@ -5,7 +5,7 @@ import type { ExplorerRun } from "@/api/types";
 import { groupBy } from "@/lib/grouping";
 import { describeValues, type TitleOf, type Values, varyingNames } from "@/lib/options";
 import { medianOf } from "@/lib/percentile";
-import { idealLine, idealShare, spanOf, tasksInAll, tasksOption } from "@/lib/scaling";
+import { idealLine, idealShare, isOnAxis, RATES, spanOf, tasksInAll, tasksOption } from "@/lib/scaling";
 import { formatRoughPercent, type Unit } from "@/lib/units";
 import type { ComparedGroup, Scaling } from "@/plots/comparison";
 
@@ -22,7 +22,6 @@ export interface RunScaling {
   readonly scaling: Scaling;
 }
 
-const RATES: readonly Unit[] = ["bytes_per_second", "operations_per_second"];
 const NODES = "nodes";
 
 interface Place {
@@ -53,12 +52,14 @@ export function scalingOf(runs: readonly ExplorerRun[], titleOf: (workload: stri
 function placeOf(run: ExplorerRun): Place[] {
   const { options, headline, state, validity, node_names: nodes } = run;
   if (!headline || state !== "finished" || validity !== "valid" || "writer" in headline.labels) return [];
+  const total = tasksInAll(options, nodes.length);
+  if (!isOnAxis(total)) return [];
   const name = tasksOption(options) ?? "";
   const { [name]: tasks, ...rest } = options;
   const { [NODES]: _, ...labels } = headline.labels;
   const place = { cluster: run.cluster_name, target: run.target_names.join(" + "), variant: run.variant };
   const others = { ...place, ...rest, ...labels };
-  return [{ run, value: headline.value, total: tasksInAll(options, nodes.length), tasks, others }];
+  return [{ run, value: headline.value, total, tasks, others }];
 }
 
 function drawn(

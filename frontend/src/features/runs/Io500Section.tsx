@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Badge, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { RunDetail, Sample } from "@/api/types";
+import type { Artefact, RunDetail, Sample } from "@/api/types";
 import { DefinitionRow, Fact } from "@/components/DefinitionRow";
 import { saveBlob } from "@/components/export/save";
 import { Hint, RowButton } from "@/components/looks";
@@ -83,16 +83,16 @@ function Mean({ label, sample }: { label: string; sample: Sample | undefined }) 
   );
 }
 
-/** Files of the result directory among the raw output, with the number of the step that wrote them. */
-const OF_DIRECTORY = /^\d{3}-(.+\.(?:txt|csv|ini)|timestampfile)$/;
+/** Files of the result directory among the raw output, after the number of the step that wrote them. */
+const OF_DIRECTORY = /^(\d{3}-)(.+\.(?:txt|csv|ini)|timestampfile)$/;
 const RESULT = "result.txt";
 
 /** An archive of the files that a submission to the IO500 needs. */
 function ResultDirectory({ run }: { run: RunDetail }) {
   const { data = [] } = useQuery(artefactsQuery(run.id));
   const read = useMutation(readArtefacts);
-  const files = data.filter(({ name }) => OF_DIRECTORY.test(name));
-  if (files.every(({ name }) => nameOf(name) !== RESULT)) return null;
+  const files = directoryOf(run, data);
+  if (files.length === 0) return null;
   const name = `io500-run-${run.id}`;
   async function download(): Promise<void> {
     const found = await read.mutateAsync(files).catch(() => []);
@@ -108,6 +108,21 @@ function ResultDirectory({ run }: { run: RunDetail }) {
   );
 }
 
+/** Earlier attempts and steps have directories of their own, which must not be mixed with that of the result. */
+function directoryOf(run: RunDetail, artefacts: readonly Artefact[]): Artefact[] {
+  const orders = run.attempts.at(-1)?.orders.map(({ id }) => id) ?? [];
+  const result = artefacts.findLast(
+    ({ name, order_id }) => orders.includes(order_id) && nameOf(name) === RESULT && name !== RESULT,
+  );
+  if (!result) return [];
+  const step = stepOf(result.name);
+  return artefacts.filter(({ name, order_id }) => order_id === result.order_id && stepOf(name) === step);
+}
+
+function stepOf(artefact: string): string | undefined {
+  return OF_DIRECTORY.exec(artefact)?.[1];
+}
+
 function nameOf(artefact: string): string {
-  return OF_DIRECTORY.exec(artefact)?.[1] ?? artefact;
+  return OF_DIRECTORY.exec(artefact)?.[2] ?? artefact;
 }

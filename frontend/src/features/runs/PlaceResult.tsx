@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Button, FileButton, Group, Stack } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Sample } from "@/api/types";
 import { Hint, Problem } from "@/components/looks";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -24,6 +24,7 @@ const HEAD = [t`Ranked by`, t`This run`, t`Rank`, t`Next better`, t`Next lower`]
 export function PlaceResult({ result }: { result: Io500 }) {
   const [list, setList] = useState<Io500List>();
   const [problem, setProblem] = useState<string>();
+  const forget = useRef<() => void>(null);
   if (!result.score) return null;
   if (result.isMini)
     return (
@@ -31,6 +32,8 @@ export function PlaceResult({ result }: { result: Io500 }) {
     );
   async function open(file: File | null): Promise<void> {
     if (!file) return;
+    // So that choosing the same file again, corrected meanwhile, reads it again.
+    forget.current?.();
     try {
       setList(await read(file));
       setProblem(undefined);
@@ -43,7 +46,11 @@ export function PlaceResult({ result }: { result: Io500 }) {
   return (
     <Stack gap="xs">
       <Group gap="xs">
-        <FileButton accept=".csv,text/csv,text/plain" onChange={(file) => void open(file)}>
+        <FileButton
+          accept=".csv,text/csv,text/plain"
+          onChange={(file) => void open(file)}
+          resetRef={forget}
+        >
           {(button) => <Button {...button} size="xs" variant="default">{t`Compare with list`}</Button>}
         </FileButton>
         <Hint>{t`A list of io500.org as CSV. The file stays in this browser.`}</Hint>

@@ -60,9 +60,9 @@ export function ProgramSection({ run }: { run: RunDetail }) {
 
 function describeProgram(workload: string, { head, members, tasksPerNode }: Program): string {
   const count = members.length + 1;
-  return tasksPerNode === null
-    ? t`${workload} ran once, on ${count} nodes. ${head} started it.`
-    : t`${workload} ran once, on ${count} nodes with ${tasksPerNode} tasks each. ${head} started it.`;
+  if (tasksPerNode === null) return t`${workload} ran once, on ${count} nodes. ${head} started it.`;
+  const tasks = tasksPerNode === 1 ? t`1 task` : t`${tasksPerNode} tasks`;
+  return t`${workload} ran once, on ${count} nodes with ${tasks} each. ${head} started it.`;
 }
 
 function Slowest({ race: { slowest } }: { race: Race }): ReactNode {

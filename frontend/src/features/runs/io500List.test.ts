@@ -22,10 +22,23 @@ it.each([
   ["one underscore", "information_system,io500_score,io500_bw,io500_md\nAlpha,100,50,200\n"],
   ["semicolons and a byte order mark", "\uFEFFSystem;Score;BW;MD\r\nAlpha;100;50;200\r\n"],
   ["quotes and thousands", 'System,Score,BW,MD\n"Alpha","100.0",50,"200.0"\n'],
+  ["spaces before values", 'System, Score, BW, MD\n"Alpha", "100.0", 50, "200.0"\n'],
 ])("reads a list with %s", (_, text) => {
   expect(readList("list.csv", text).systems).toEqual([
     { name: "Alpha", score: 100, bandwidth: 50 * 1024 ** 3, metadata: 200_000 },
   ]);
+});
+
+it("takes a quote in the middle of a value as part of it", () => {
+  const text = 'System,Score,BW,MD\nRack 19" A,100,50,200\n"Rack ""B""",10,5,20\n';
+  expect(readList("list.csv", text).systems.map(({ name }) => name)).toEqual(['Rack 19" A', 'Rack "B"']);
+});
+
+it("shows only the start of a long text in its message", () => {
+  expect(() => readList("a.csv", "x".repeat(1e6))).toThrow(`Its columns: ${"x".repeat(40)} …. Choose`);
+  expect(() => readList("a.csv", "(".repeat(1e6))).toThrow("Its columns: none.");
+  const text = `System,Score,BW,MD\nA,"${"9".repeat(1e6)}x",1,1\n`;
+  expect(() => readList("a.csv", text)).toThrow(`SCORE is “${"9".repeat(40)} …”`);
 });
 
 it("reads thousands", () => {
@@ -39,6 +52,7 @@ it.each([
   ["", "a.csv has no column SCORE, BW, MD. Its columns: none. Choose a list of io500.org as CSV."],
   ["name,score\nx,1\n", "a.csv has no column BW, MD. Its columns: name, score."],
   ["System,Score,BW,MD\n", "a.csv has no system with a score."],
+  ["System,Score,io500_score,BW,MD\nA,1,2,1,1\n", "a.csv has two columns SCORE. Remove one of them."],
   ["System,Score,BW,MD\n\nA,fast,1,1\n", "a.csv line 3: SCORE is “fast”, which is not a number."],
   ['System,Score,BW,MD\n"A\nB",1,1\n', "a.csv line 2: the line ends before its MD."],
   ["PK\u0003\u0004\0", "a.csv is not a text file."],

@@ -4,8 +4,11 @@ import { t } from "@lingui/core/macro";
 
 export const LARGEST_LIST_BYTES = 16 * 1024 * 1024;
 const MOST_NAMED = 8;
+const SHOWN_CHARACTERS = 40;
+const MOST_TITLE_CHARACTERS = 200;
 const GIB = 1024 ** 3;
 const KILO = 1000;
+const VALUES = ["score", "bw", "md"];
 /** IO500 columns are named `io500_score`, `io500__score` or `Score`. */
 const PREFIX = /^(?:information|io500)_+/;
 
@@ -48,13 +51,15 @@ export function readList(fileName: string, text: string): Io500List {
   const [head, ...lines] = linesOf(text);
   const columns = (head?.cells ?? []).map(columnName);
   const at = (name: string) => columns.indexOf(name);
-  const missing = (["score", "bw", "md"] as const).filter((name) => at(name) < 0);
+  const missing = VALUES.filter((name) => at(name) < 0);
   if (missing.length > 0) {
-    const found = columns.filter(Boolean).slice(0, MOST_NAMED).join(", ") || t`none`;
+    const found = columns.filter(Boolean).slice(0, MOST_NAMED).map(shortened).join(", ") || t`none`;
     throw new ListError(
       t`${fileName} has no column ${missing.join(", ").toUpperCase()}. Its columns: ${found}. ${remedy()}`,
     );
   }
+  const twice = VALUES.find((name) => at(name) !== columns.lastIndexOf(name))?.toUpperCase();
+  if (twice) throw new ListError(t`${fileName} has two columns ${twice}. Remove one of them.`);
   const systems = lines.flatMap((line) => {
     const numberIn = (name: string) => numberOf(fileName, line, name, line.cells[at(name)]);
     const score = numberIn("score");
@@ -74,13 +79,22 @@ export function readList(fileName: string, text: string): Io500List {
   return { fileName, systems, skipped: lines.length - systems.length };
 }
 
+/** A file without line ends is one long text. */
+function shortened(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} …` : text;
+}
+
 function remedy(): string {
   return t`Choose a list of io500.org as CSV.`;
 }
 
 /** `BW (GiB/s)` and `io500_bw` are `bw`. */
 function columnName(title: string): string {
-  const words = title.replace(/\([^)]*\)/g, "").toLowerCase();
+  // Bounded, because unclosed brackets would take quadratic time.
+  const words = title
+    .slice(0, MOST_TITLE_CHARACTERS)
+    .replace(/\([^)]*\)/g, "")
+    .toLowerCase();
   return words
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_|_$/g, "")
@@ -95,12 +109,15 @@ function numberOf(fileName: string, { number }: Line, column: string, cell: stri
   const value = text === "" || text === "-" ? 0 : Number(text.replaceAll(/,(?=\d{3}(?!\d))/g, ""));
   if (!Number.isFinite(value))
     throw new ListError(
-      t`${fileName} line ${number}: ${column.toUpperCase()} is “${text}”, which is not a number.`,
+      t`${fileName} line ${number}: ${column.toUpperCase()} is “${shortened(text)}”, which is not a number.`,
     );
   return value > 0 ? value : null;
 }
 
-/** Split a text by the separator that its first line has most often. */
+/**
+ * Split a text by the separator that its first line has most often. Quotes only enclose whole values: in the middle of
+ * one they may stand for inches.
+ */
 function linesOf(text: string): Line[] {
   const [first = ""] = text.split("\n", 1);
   const count = (separator: string) => first.split(separator).length;
@@ -121,13 +138,13 @@ function linesOf(text: string): Line[] {
     if (isQuoted && character === '"' && given[place + 1] === '"') {
       cell += '"';
       place += 1;
-    } else if (character === '"') isQuoted = !isQuoted;
+    } else if (character === '"' && (isQuoted || cell === "")) isQuoted = !isQuoted;
     else if (isQuoted) cell += character;
     else if (character === "\n") end();
     else if (character === separator) {
       cells.push(cell);
       cell = "";
-    } else cell += character;
+    } else if (character !== " " || cell !== "") cell += character;
   }
   end();
   return lines;

@@ -1,6 +1,7 @@
 """One program over several nodes: its nodes at the claim, the endpoints of members for the head, and its end."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
@@ -9,9 +10,10 @@ from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site, agree, order_heartbeat
 from sqlalchemy import text
 
-from iotide_server.agent_api.errors import GANG_WITHOUT_ADDRESS
+from iotide_server.agent_api.errors import GANG_WITHOUT_ADDRESS, ORDER_WITHDRAWN
 from iotide_server.campaigns import repository
 from iotide_server.runs import reading
+from iotide_server.scheduling import due
 from iotide_wire.endpoint import Endpoint, NamedEndpoint
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import GangNode, Order, OrderState, OrderWord, Outcome, Word
@@ -97,6 +99,15 @@ def test_a_head_waits_if_a_member_s_endpoint_is_gone_after_the_start_was_agreed(
     assert (said.word, said.members) == (Word.CONTINUE, ())
 
 
+def test_a_ready_member_without_an_endpoint_is_named_as_missing(site: Site) -> None:
+    head, one = start_gang(site, 1, 2)
+    word(head)
+    word(one)
+    with site.database.transaction() as session:
+        late = due.runs_without_start(session, site.clock() + timedelta(seconds=1))
+    assert [(row.run_id, row.missing) for row in late] == [(head[1].run_id, "n2")]
+
+
 def test_endpoints_reach_only_the_head_of_their_own_gang(site: Site) -> None:
     (head, one), (other_head, other) = start_gang(site, 1, 2), start_gang(site, 3, 4)
     word(other, listens=endpoint(4))
@@ -149,9 +160,11 @@ def test_a_node_that_lost_its_address_ends_the_run_at_the_claim_and_is_named(sit
     (run_id,) = site.add_runs([1, 2], target="nfs", roles=ROLES[:2])
     site.start()
     site.change("UPDATE node SET facts = facts - 'data.address' WHERE id = :id", id=site.node_ids[1])
-    agent = site.agent(1)
+    (agent, offer), (other, late) = [(site.agent(number), site.agent(number).offer()) for number in (1, 2)]
     with raised(GANG_WITHOUT_ADDRESS, match="n2 has no IPv4 address"):
-        agent.claim(agent.offer())
+        agent.claim(offer)
+    with raised(ORDER_WITHDRAWN):
+        other.claim(late)
     assert (site.run(run_id).state, site.run(run_id).reason_code) == ("failed", "gang_without_address")
     assert site.agent(2).offers() == []
 

@@ -89,3 +89,12 @@ def test_a_fact_is_read_where_an_expression_or_a_size_needs_it(sets: OptionSets)
 def test_the_bytes_of_all_sets_are_known_without_making_one(sets: OptionSets) -> None:
     braces = len(sets)  # one byte a set: two braces, and no comma after the last option
     assert sum(sets.bytes_by_option.values()) + braces == sum(map(len, sets.as_json()))
+
+
+def test_the_announced_expression_of_programs_counts_as_steps_for_each_kind() -> None:
+    """It decides kinds as well, so its work must be limited like that of the other expressions."""
+    own_programs = (Option.of("writers") - 1).model_dump(mode="json")
+    workload = Workload(name="dd", own_programs=own_programs)
+    sets = OptionSets("workloads[0]", workload, {"writers": 1}, {"writers": [1, 2, 3]}, {}, [Number.of(0)])
+    assert sets.has_one_program == [True, False, False]
+    assert sets.step_count == 3 * (1 + 3)

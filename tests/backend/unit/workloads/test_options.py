@@ -211,3 +211,10 @@ def test_an_option_with_another_effect_too_is_in_the_key_as_any_other(announced:
     key = KeyOptions.of({"cluster": False}, announced, is_gang=True)
     assert key.chosen({"cluster": False}) == {}
     assert key.chosen({"cluster": True}) == {"cluster": True}
+
+
+@pytest.mark.parametrize("is_gang", [True, False])
+def test_a_number_that_also_chooses_programs_stays_in_the_key(*, is_gang: bool) -> None:
+    """Otherwise runs of a plug-in with different numbers of tasks would share a series."""
+    key = KeyOptions.of({"tasks": 0}, {"kind": "name", "name": "tasks"}, is_gang=is_gang)
+    assert [key.chosen({"tasks": tasks}) for tasks in (0, 4, 8)] == [{}, {"tasks": 4}, {"tasks": 8}]

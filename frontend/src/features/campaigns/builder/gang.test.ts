@@ -16,6 +16,24 @@ it("runs as one program unless an option gives each node its own", () => {
   expect(isOneProgram({ ...IOR, own_programs: { kind: "number", value: 1 } }, form({}))).toBe(false);
 });
 
+it("counts like the server: any number that is not above 0 is one program", () => {
+  const args = [
+    { kind: "number", value: 1 },
+    { kind: "name", name: "tasks" },
+  ];
+  const negative = { kind: "operation", op: "-", args };
+  expect(isOneProgram({ ...IOR, own_programs: negative }, form({ tasks: 8 }))).toBe(true);
+});
+
+it("looks at a bounded number of swept sets, however many options an expression names", () => {
+  const names = Array.from({ length: 30 }, (_, place) => `option${place}`);
+  const args = names.map((name) => ({ kind: "name", name }));
+  const swept = Object.fromEntries(names.map((name) => [name, [1, 2]]));
+  expect(isOneProgram({ ...IOR, own_programs: { kind: "operation", op: "+", args } }, form({}, swept))).toBe(
+    false,
+  );
+});
+
 it("assumes a program on each node if an earlier server does not say", () => {
   expect(isOneProgram({ name: "ior", option_defaults: {} }, form({}))).toBe(false);
 });
@@ -24,6 +42,7 @@ it("says what will run: nodes, tasks and who starts it", () => {
   expect(describeProgram("node01", [4], ["8"])).toBe(
     "One program over 4 nodes × 8 tasks, started by node01.",
   );
+  expect(describeProgram("node01", [2], ["1"])).toBe("One program over 2 nodes × 1 task, started by node01.");
   expect(describeProgram("node01", [1, 2, 4], ["1", "2"])).toBe(
     "One program over 2, 4 nodes × 1, 2 tasks, started by node01. A single node runs a program of its own.",
   );

@@ -20,15 +20,20 @@ export function isOneProgram(workload: Announced, form: FormValue): boolean {
   const { option_defaults: defaults, own_programs: ownPrograms } = workload;
   if (ownPrograms === undefined) return false;
   return combinations(form.sweep, namesIn(ownPrograms)).some(
-    (swept) => evaluate(ownPrograms, { ...defaults, ...form.options, ...swept }) === 0,
+    (swept) => evaluate(ownPrograms, { ...defaults, ...form.options, ...swept }) <= 0,
   );
 }
+
+/** Enough to describe a plan on each keystroke; the server decides for each set. */
+const MOST_COMBINATIONS = 1000;
 
 function combinations(sweep: FormValue["sweep"], names: readonly string[]): Values[] {
   return names.reduce<Values[]>(
     (found, name) => {
       const values = sweep[name];
-      return values ? found.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))) : found;
+      if (!values) return found;
+      const each = found.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
+      return each.slice(0, MOST_COMBINATIONS);
     },
     [{}],
   );
@@ -87,7 +92,8 @@ function namesOf(nodes: readonly Facts[]): string {
 /** For example `One program over 4 nodes × 8 tasks, started by node01.` */
 export function describeProgram(head: string, counts: readonly number[], tasks: readonly string[]): string {
   const several = counts.filter((count) => count > 1).join(", ");
-  const nodes = tasks.length > 0 ? t`${several} nodes × ${tasks.join(", ")} tasks` : t`${several} nodes`;
+  const words = tasks.join() === "1" ? t`1 task` : t`${tasks.join(", ")} tasks`;
+  const nodes = tasks.length > 0 ? t`${several} nodes × ${words}` : t`${several} nodes`;
   const alone = counts.includes(1) ? t` A single node runs a program of its own.` : "";
   return t`One program over ${nodes}, started by ${head}.${alone}`;
 }

@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { CampaignMeasures } from "@/api/types";
+import { RATES } from "@/lib/scaling";
 import type { Unit } from "@/lib/units";
 import { counterTitle, counterUnit } from "@/plots/curve";
 import { MAX_TRACES } from "@/plots/figure";
@@ -114,8 +115,6 @@ const PLACES_FIRST = ["variant", "target", "loaded", "node"];
 const PARTS = ["user", "sys", "wait"];
 export const STACKED = { whole: "real", parts: PARTS } as const;
 const LONG_SERIES = 8;
-
-const RATES: readonly Unit[] = ["bytes_per_second", "operations_per_second"];
 
 /** Only rates scale, so `unit` is that of the rows' values. */
 export function chooseLayout(given: readonly FigureRow[], view: FigureView, unit: Unit): Layout {

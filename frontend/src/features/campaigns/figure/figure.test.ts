@@ -324,6 +324,12 @@ it("draws totals over the tasks on all nodes, a line for each number of tasks pe
   expect(layout.yaxis).toMatchObject({ type: "log" });
 });
 
+it("leaves out configurations with 0 tasks, which have no place on a logarithmic axis", () => {
+  const cells = [...gangs([1, 1]), cell({ nodes: ["n1"], options: { tasks: 0 }, values: [1e6] })];
+  const { layout } = draw(cells).panels[0]?.figure ?? { layout: {} };
+  expect(layout.xaxis).toMatchObject({ ticktext: ["1", "2", "4", "8"] });
+});
+
 it("begins an ideal line in each panel", () => {
   const cells = [...gangs([1, 1], { operation: "write" }), ...gangs([3, 3], { operation: "read" })];
   expect(choose(cells)).toMatchObject({ split: "operation", series: ["tasks"] });

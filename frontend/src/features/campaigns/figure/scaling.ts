@@ -1,7 +1,15 @@
 /** Rows of a scaling figure: total values over the tasks on all nodes. */
 
 import { groupBy } from "@/lib/grouping";
-import { type IdealLine, idealLine, idealShare, type Scaled, tasksInAll, tasksOption } from "@/lib/scaling";
+import {
+  type IdealLine,
+  idealLine,
+  idealShare,
+  isOnAxis,
+  type Scaled,
+  tasksInAll,
+  tasksOption,
+} from "@/lib/scaling";
 import { type FigureRow, groupRows, valuesOf } from "./rows";
 
 const ALL_TASKS = "all_tasks";
@@ -39,7 +47,9 @@ export function canScale(rows: readonly FigureRow[]): boolean {
  * a single node's value.
  */
 export function scaledRows(rows: readonly FigureRow[]): FigureRow[] {
-  const whole = rows.filter(({ parts }) => PARTIAL.every((name) => parts[name] === undefined));
+  const whole = rows.filter(
+    ({ parts }) => PARTIAL.every((name) => parts[name] === undefined) && isOnAxis(tasksInAll(parts, 1)),
+  );
   const keyOf = ({ parts: { [NODES]: _, ...parts } }: FigureRow) => JSON.stringify(parts);
   return [...groupBy(whole, keyOf).values()].flatMap((alike) => {
     const sums = alike.filter(({ parts }) => parts[NODES] !== undefined);
