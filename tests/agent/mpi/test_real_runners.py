@@ -246,7 +246,9 @@ def test_a_launcher_of_another_user_is_not_started(make_gang_run: MakeRun, tmp_p
     assert list(run.shared.iterdir()) == []
 
 
-def test_a_head_whose_loads_cannot_start_its_python_is_refused(make_gang_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_whose_loads_cannot_start_its_python_is_refused(
+    make_gang_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As with an agent in a home directory that only its own user may enter."""
     run = make_gang_run()
     gang = run.head.card.gang

@@ -1,13 +1,12 @@
-"""Files by which the nodes of a gang prove that they share a directory."""
+"""Proof files in the shared directory of a gang: how the head reads those of all members."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import pytest
 from agent.mpi.gang_run import GangRun
 
 from iotide_agent.mpi import shared_directory
-from iotide_agent.runner.workspace import TargetRefusedError, make_place
+from iotide_agent.runner.workspace import TargetRefusedError, make_place, open_beneath
 
 MakeRun = Callable[..., GangRun]
 NAMES = ("n1", "n2", "n3", "n4")
@@ -32,12 +31,11 @@ def test_the_head_opens_its_directory_once_for_the_files_of_all_members(
     run: GangRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directories = write(run, 1, 2, 3)
-    opened: list[object] = []
-    open_beneath = shared_directory.open_beneath
+    opened: list[str] = []
 
-    def count(*words: Any) -> tuple[int, str]:
-        opened.append(words)
-        return open_beneath(*words)
+    def count(approved: Sequence[str], path: str) -> tuple[int, str]:
+        opened.append(path)
+        return open_beneath(approved, path)
 
     monkeypatch.setattr(shared_directory, "open_beneath", count)
     shared_directory.read_member_proofs(run.head.card, directories, "n", NAMES)

@@ -87,7 +87,7 @@ def _own_address(order: Order, data_address: str | None) -> str:
 
 
 def _check_head(order: Order, mpi: MpiConfig) -> None:
-    """Raise DeclinedError for a head outside the networks of agent.toml: it may start any program of the loads' user."""
+    """Raise DeclinedError for a head outside the networks of agent.toml, as it may start any program of that user."""
     head = order.gang[0]
     if mpi.heads and not is_within(head.address, mpi.heads):
         reason = f"the head {head.name} has the address {head.address}, which is not in {', '.join(mpi.heads)}"

@@ -196,7 +196,7 @@ class RunReader:
         wants_direct, place = bool(done.step.direct_files), self.plan.place_of(done.step).seen_by(done)
         found = judge_direct(place, wanted=wants_direct)
         is_warm = done.step.before is Before.DROP and done.before_done in {Before.NONE, Before.SYNC}
-        # What reads only what it wrote itself is judged by its head.
+        # The head judges a sequence that reads only its own files.
         if is_warm and not done.step.is_sequence:
             found += judge_cache_drop(place, done, direct=wants_direct and place.direct_works)
         flags, _ = answers(about(flag, {"operation": done.step.name}, place) for flag in found)
