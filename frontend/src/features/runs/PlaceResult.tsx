@@ -46,11 +46,7 @@ export function PlaceResult({ result }: { result: Io500 }) {
   return (
     <Stack gap="xs">
       <Group gap="xs">
-        <FileButton
-          accept=".csv,text/csv,text/plain"
-          onChange={(file) => void open(file)}
-          resetRef={forget}
-        >
+        <FileButton accept=".csv,text/csv,text/plain" onChange={(file) => void open(file)} resetRef={forget}>
           {(button) => <Button {...button} size="xs" variant="default">{t`Compare with list`}</Button>}
         </FileButton>
         <Hint>{t`A list of io500.org as CSV. The file stays in this browser.`}</Hint>
