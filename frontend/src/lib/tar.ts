@@ -64,7 +64,7 @@ function inParts(path: string): readonly [directory: string, name: string] {
   const isShort = name.length <= LONGEST_NAME && directory.length <= LONGEST_DIRECTORY;
   const isInside = path.split("/").every((part) => !["", ".", ".."].includes(part));
   if (!isShort || !isInside || !/^[\x20-\x7e]+$/.test(path)) throw new RangeError(`no name for tar: ${path}`);
-  return [directory, name];
+  return path.length <= LONGEST_NAME ? ["", path] : [directory, name];
 }
 
 function octal(number: number, digits: number): string {

@@ -326,7 +326,7 @@ it("draws totals over the tasks on all nodes, a line for each number of tasks pe
 
 it("leaves out configurations with 0 tasks, which have no place on a logarithmic axis", () => {
   const cells = [...gangs([1, 1]), cell({ nodes: ["n1"], options: { tasks: 0 }, values: [1e6] })];
-  const { layout } = draw(cells).panels[0]?.figure ?? { layout: {} };
+  const { layout } = draw(cells).panels[0]?.figure ?? { data: [], layout: {} };
   expect(layout.xaxis).toMatchObject({ ticktext: ["1", "2", "4", "8"] });
 });
 
