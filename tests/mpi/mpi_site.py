@@ -22,7 +22,7 @@ SLOW_DROP_SECONDS: Final = 1.0
 _HERE: Final = Path(__file__).parent
 _SOURCES: Final = (_HERE.parent / "standins/ior.c", _HERE / "witness.c")
 _LAUNCH: Final = """#!/bin/sh
-printf '%s launch %s -1 0\\n' "$(date +%s%N)" "$(uname -n)" >>{log}
+[ "$1" = --version ] || printf '%s launch %s -1 0\\n' "$(date +%s%N)" "$(uname -n)" >>{log}
 exec {launcher} "$@"
 """
 _DROP: Final = """#!/bin/sh

@@ -10,6 +10,7 @@ from slurm.real_slurm import NODES
 _SOURCE: Final = Path(__file__).parents[1] / "standins/ior.c"
 _SCRIPTS: Final = Path(sysconfig.get_path("scripts"))
 _NOTING: Final = """#!/bin/sh
+case "$1" in -h | --version) exec {program} "$@" ;; esac
 env | sed "s/^/{who} /" >>{base}/environment
 [ {who} = launcher ] || [ ! -e {base}/slow ] || sleep 60
 exec {program} "$@"

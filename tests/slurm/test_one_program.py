@@ -1,4 +1,4 @@
-"""One MPI program over two nodes in a job of Slurm, started by the agents of the job."""
+"""Program over two nodes in a job of Slurm, started by the agents of the job."""
 
 from collections.abc import Iterator
 from pathlib import Path
