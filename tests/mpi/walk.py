@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+from bring_up import StackError
 from mpi import scenes
 from mpi.hosts import hosts
 from mpi.mpi_site import MpiSite, installed
@@ -87,7 +88,10 @@ def main() -> int:
                 for scene in SCENES:
                     if not asked.scene or scene in asked.scene:
                         began = time.monotonic()
-                        getattr(walk, scene)()
+                        try:
+                            getattr(walk, scene)()
+                        except StackError as error:
+                            tally.require(False, f"{mpi.kind}, {scene}: {error}")  # noqa: FBT003 - see `require`
                         say(f"{mpi.kind}, {scene}: {time.monotonic() - began:.0f} s")
             finally:
                 site.close()
