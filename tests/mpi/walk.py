@@ -91,7 +91,7 @@ def main() -> int:
                         try:
                             getattr(walk, scene)()
                         except StackError as error:
-                            tally.require(False, f"{mpi.kind}, {scene}: {error}")  # noqa: FBT003 - see `require`
+                            tally.require(False, f"{mpi.kind}, {scene}: {error}")
                         say(f"{mpi.kind}, {scene}: {time.monotonic() - began:.0f} s")
             finally:
                 site.close()
