@@ -61,7 +61,7 @@ class Host:
         self._keeper = subprocess.Popen(
             [
                 *("ip", "netns", "exec", self._space),
-                *("unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"),
+                *("unshare", "--uts", "--ipc", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"),
                 *("sh", "-c", _INIT.format(name=self.name, names=names, shells=shells)),
             ],
             stdout=subprocess.PIPE,
@@ -71,7 +71,7 @@ class Host:
             raise RuntimeError(f"host {self.name} did not start")
         [self._init] = Path(f"/proc/{self._keeper.pid}/task/{self._keeper.pid}/children").read_text().split()
         self._processes = Path(f"/proc/{self._init}/ns/pid").readlink()
-        spaces = ("--net", "--uts", "--mount", "--pid")
+        spaces = ("--net", "--uts", "--ipc", "--mount", "--pid")
         self.within: Sequence[str] = ("nsenter", "--target", self._init, *spaces, "--")
         self._relay: subprocess.Popen[bytes] | None = None
 

@@ -44,9 +44,11 @@ class Mpi(NamedTuple):
 
 def installed(open_mpi: Path) -> list[Mpi]:
     scripts = Path(sysconfig.get_path("scripts"))
+    # Without these words, tasks would look for each other in the memory of one machine, by its boot id.
+    by_network = {"UCX_TLS": "tcp,self"}
     as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return [
-        Mpi("mpich", scripts, "mpiexec.hydra", "hydra_pmi_proxy", {}, frozenset({"mpiexec.hydra"})),
+        Mpi("mpich", scripts, "mpiexec.hydra", "hydra_pmi_proxy", by_network, frozenset({"mpiexec.hydra"})),
         Mpi("openmpi-5", open_mpi.absolute(), "mpirun", "prted", as_root, frozenset({"mpirun", "prterun"})),
     ]
 

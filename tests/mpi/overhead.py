@@ -25,7 +25,7 @@ shift
 case $host in
 {hosts}
 esac
-exec nsenter --target "$init" --net --uts --mount --pid -- sh -c "$*"
+exec nsenter --target "$init" --net --uts --ipc --mount --pid -- sh -c "$*"
 """
 
 
@@ -77,7 +77,12 @@ def _by_hand(site: MpiSite, argv: Sequence[str], number: int) -> tuple[float, fl
     scratch, place = str(Path(old_shell).parent), str(Path(words[words.index("-o") + 1]).parent)
     words = [word.replace(old_shell, str(shell)).replace(scratch, str(directory)) for word in words]
     words = [word.replace(place, str(directory)) for word in words]
-    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TMPDIR": str(directory)}
+    environment = {
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL": "C",
+        "TMPDIR": str(directory),
+        **site.mpi.environment,
+    }
     environment |= settings_of(LauncherKind(site.mpi.kind), INTERFACE, PortRange(46_000, 46_199))
     network = f"--net=/run/netns/iotide-mpi-{site.hosts[0].name}"
     began = time.monotonic()
