@@ -47,9 +47,11 @@ def installed(open_mpi: Path) -> list[Mpi]:
     # Without these words, tasks would look for each other in the memory of one machine, by its boot id.
     by_network = {"UCX_TLS": "tcp,self"}
     as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    # All hosts have the same few CPUs.
+    politely = {"OMPI_MCA_mpi_yield_when_idle": "1"}
     return [
         Mpi("mpich", scripts, "mpiexec.hydra", "hydra_pmi_proxy", by_network, frozenset({"mpiexec.hydra"})),
-        Mpi("openmpi-5", open_mpi.absolute(), "mpirun", "prted", as_root, frozenset({"mpirun", "prterun"})),
+        Mpi("openmpi-5", open_mpi.absolute(), "mpirun", "prted", as_root | politely, frozenset({"mpirun", "prterun"})),
     ]
 
 
