@@ -56,13 +56,24 @@ def check_whole(
     return is_right
 
 
-def check_failed(site: MpiSite, tally: Tally, run: dict[str, Any], because: str) -> None:
-    """Check that a run failed with a reason, and that it has no results."""
-    name = name_of(site, run)
+def check_failed(
+    site: MpiSite, tally: Tally, run: dict[str, Any], because: str, *, transfers: int = 32, tasks: int = TASKS
+) -> None:
+    """Check that a run failed with a reason, that no result of it counts, and that those it has are of whole steps."""
+    name = f"{name_of(site, run)}, {because}"
     has_reason = run["state"] == "failed" and bool(run["reason"])
-    tally.require(has_reason, f"{name}, {because}: {run['state']}, {run['reason']}")
-    if not tally.require(not run["samples"], f"{name}, {because}: a failed run has {len(run['samples'])} results"):
-        tally.wrong_totals += 1
+    tally.require(has_reason, f"{name}: {run['state']}, {run['reason']}")
+    figure = site.stack.get(f"/campaigns/{run['campaign_id']}/measurements", metric="throughput")["items"]
+    counting = [one for cell in figure for one in cell["measurements"]]
+    is_right = tally.require(not counting, f"{name}: {len(counting)} results of a failed run count")
+    planned_bytes = len(site.hosts) * tasks * transfers * TRANSFER_BYTES
+    for step in {sample["labels"].get("operation") for sample in run["samples"]}:
+        counted = _counted_bytes(run, step)
+        is_whole = counted is not None and abs(counted - planned_bytes) <= _RATIO * planned_bytes
+        is_right &= tally.require(
+            is_whole, f"{name}: {counted} bytes in the results of {step}, planned {planned_bytes}"
+        )
+    tally.wrong_totals += not is_right
     tally.ends[f"{because}: {run['reason_code']}"] += 1
     check_gone(site, tally, run)
 
@@ -98,7 +109,7 @@ def _moved(marks: Sequence[Mark], event: str) -> int:
     return sum(mark.moved_bytes for mark in marks if mark.event == event)
 
 
-def _counted_bytes(run: dict[str, Any], step: str) -> float | None:
+def _counted_bytes(run: dict[str, Any], step: str | None) -> float | None:
     """Return the total of the results: the rate of all tasks times their time."""
     heads = {order["id"] for order in run["attempts"][-1]["orders"] if order["step_role"] == "head"}
     own = [sample for sample in run["samples"] if sample["labels"].get("operation") == step]

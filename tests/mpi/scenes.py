@@ -131,7 +131,7 @@ def strangers(site: MpiSite, tally: Tally) -> None:
                 check_whole(site, tally, run, site.marks(since), transfers=64)
                 tally.ends[f"{because}: finished"] += 1
                 continue
-            check_failed(site, tally, run, because)
+            check_failed(site, tally, run, because, transfers=64)
             since = site.log_bytes()
             site.retry(run_id)
             check_whole(site, tally, site.wait_ended(run_id), site.marks(since), transfers=64)
@@ -182,7 +182,7 @@ def killed(site: MpiSite, tally: Tally, victim: str, chance: random.Random) -> N
     tally.orphans += len(left)
     shown = ", ".join(f"{process.name} on {host.name}" for host, process in left)
     tally.require(not left, f"{name_of(site, run)}, {victim} killed: alive after {GONE_SECONDS:g} s: {shown}")
-    check_failed(site, tally, run, victim)
+    check_failed(site, tally, run, victim, transfers=64)
 
 
 def _victims(site: MpiSite, run_id: int, victim: str) -> list[tuple[Host, Process]]:
@@ -242,7 +242,7 @@ def cut(site: MpiSite, tally: Tally, host: Host, chance: random.Random) -> None:
         check_gone(site, tally, run)
         tally.ends["cut: flagged GANG"] += 1
     else:
-        check_failed(site, tally, run, "cut")
+        check_failed(site, tally, run, "cut", transfers=240)
     site.wait_online()
 
 
