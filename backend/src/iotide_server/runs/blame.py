@@ -26,6 +26,8 @@ OF_OTHERS: Final = {
     "part_ended": Blame.OF_MEMBER,
 }
 """Reason codes of failures that another node may have caused."""
+_STOPPED: Final = "cancelled"
+"""Reason code of agents for a load that the server stopped."""
 _OUTWEIGHING: Final = frozenset({OrderEnd.LOST, OrderEnd.DECLINED, OrderEnd.WITHDRAWN})
 
 Ended = tuple[OrderEnd, str | None]  # end and reason code of an order
@@ -44,6 +46,8 @@ def explains_better(ending: Ended, code: str | None, others: Iterable[Ended]) ->
     end, own_code = ending
     if code is None or end is OrderEnd.FINISHED:
         return code is None
+    if (end, own_code) == (OrderEnd.CANCELLED, _STOPPED):
+        return False
     if blame(own_code) is not blame(code):
         return own_code is not None and blame(own_code) > blame(code)
     has_failed = any(other is OrderEnd.FAILED and blame(its_code) is blame(code) for other, its_code in others)

@@ -34,6 +34,8 @@ def reason(*ended: Ended) -> str | None:
         ([(DECLINED, "memory_short"), (FAILED, "step_failed")], "step_failed"),
         ([(FAILED, "part_ended"), (FAILED, "part_ended")], "part_ended"),
         ([(FAILED, "head_lost"), (CANCELLED, None)], "head_lost"),
+        ([(FAILED, "part_ended"), (CANCELLED, "cancelled")], "part_ended"),
+        ([(FAILED, "part_ended"), (CANCELLED, "batch_ended")], "batch_ended"),
     ],
 )
 def test_the_reason_is_that_of_the_first_node_with_a_cause_of_its_own(ended: list[Ended], code: str) -> None:
