@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from bring_up import StackError, wait_for
 from local_stack import BIN, LocalStack
-from submitting import Submitting
+from submitting import TARGET, Submitting
 from watched_loads import WatchedLoads
 
+SHARED: Final = "shared"
 _numbers = count(1)
 
 
@@ -24,6 +25,8 @@ class BatchRig(Submitting):
         environment: of the gateway and so of the jobs, such as the path of the batch system's commands.
         batch: more lines of `[batch]`.
         config_of: the node whose configuration jobs read; `{node}`: the node that runs the job.
+        of_nodes: by node, more lines of its agent.toml; with any, all nodes share a second target.
+        shared: path of that target.
         loads: the loads that really ran, of all jobs together.
     """
 
@@ -36,10 +39,12 @@ class BatchRig(Submitting):
     environment: Mapping[str, str]
     batch: str = ""
     config_of: str = "{node}"
+    of_nodes: Mapping[str, str] = field(default_factory=dict)
     cluster: str = field(init=False)
     cluster_id: int = field(init=False)
     base: Path = field(init=False)
     target: Path = field(init=False)
+    shared: Path = field(init=False)
     loads: WatchedLoads = field(init=False)
     gateway: subprocess.Popen[bytes] | None = None
 
@@ -47,7 +52,9 @@ class BatchRig(Submitting):
         self.cluster = f"{self.system}-{next(_numbers)}"
         self.base = self.stack.directory / "batch" / self.cluster
         self.target = self.stack.directory / "targets" / self.cluster
-        self.target.mkdir(mode=0o700, parents=True)
+        self.shared = self.target.with_name(f"{self.cluster}-shared")
+        for directory in (self.target, self.shared):
+            directory.mkdir(mode=0o700, parents=True)
         (self.base / "logs").mkdir(parents=True)
         self.loads = WatchedLoads(self.stack.directory / "watched" / self.cluster)
         path = f"{self.loads.environment['PATH'].partition(':')[0]}:{self.environment.get('PATH', os.environ['PATH'])}"
@@ -58,7 +65,8 @@ class BatchRig(Submitting):
     def __enter__(self) -> Self:
         try:
             for node in self.nodes:
-                self._enroll(node, "compute", f'approved_directories = ["{self.target}"]\n')
+                approved = f'approved_directories = ["{self.target}", "{self.shared}"]\n{self.of_nodes.get(node, "")}'
+                self._enroll(node, "compute", approved)
                 self.command(node, "announce")
             batch = f'[batch]\nsystem = "{self.system}"\nagent_config = "{self.base}/{self.config_of}/agent.toml"\n'
             self._enroll(
@@ -154,4 +162,7 @@ class BatchRig(Submitting):
     def _add_target(self) -> None:
         nodes = self.stack.get("/nodes", cluster_id=self.cluster_id, limit=500)["items"]
         ids = [node["id"] for node in nodes if node["name"] in self.nodes]
-        self.stack.add_target(self.cluster_id, "scratch", self.target, ids)
+        self.stack.add_target(self.cluster_id, TARGET, self.target, ids)
+        if self.of_nodes:
+            body = {"cluster_id": self.cluster_id, "name": SHARED, "path": str(self.shared), "scope": "shared"}
+            self.stack.post("/targets", {**body, "nodes": ids, "reserve_bytes": None})

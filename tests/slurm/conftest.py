@@ -6,6 +6,7 @@ import pytest
 from batch_rig import BatchRig
 from local_stack import LocalStack
 from rig import running_stack
+from slurm.one_program import mpi_of_nodes
 from slurm.real_slurm import NODES, RealSlurm
 
 
@@ -25,5 +26,7 @@ def slurm(stack: LocalStack) -> Iterator[RealSlurm]:
 
 @pytest.fixture(scope="session")
 def cluster(stack: LocalStack, slurm: RealSlurm) -> Iterator[BatchRig]:
-    with BatchRig(stack, "slurm", NODES, slurm.environment) as rig:
+    base = stack.directory / "mpi"
+    base.mkdir()
+    with BatchRig(stack, "slurm", NODES, slurm.environment, of_nodes=mpi_of_nodes(base)) as rig:
         yield rig
