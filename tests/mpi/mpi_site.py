@@ -110,7 +110,8 @@ class MpiSite(Submitting):
         where = [f'-DWITNESS_LOG="{self._log}"', f'-DWITNESS_BEHAVIOUR="{self._behaviour}"']
         wrapped = ["-U_FORTIFY_SOURCE", "-Wl,--wrap=pwrite,--wrap=pread"]
         command = [self.mpi.directory / "mpicc", "-O2", *where, *wrapped, "-o", self.base / "ior", *_SOURCES]
-        subprocess.run(command, check=True)
+        sources = [str(source) for source in _SOURCES]
+        command = [str(self.mpi.directory / "mpicc"), "-O2", *where, *wrapped, "-o", str(self.base / "ior"), *sources]
 
     def _script(self, name: str, text: str) -> Path:
         path = self.base / name
