@@ -109,9 +109,9 @@ class MpiSite(Submitting):
     def _compile(self) -> None:
         where = [f'-DWITNESS_LOG="{self._log}"', f'-DWITNESS_BEHAVIOUR="{self._behaviour}"']
         wrapped = ["-U_FORTIFY_SOURCE", "-Wl,--wrap=pwrite,--wrap=pread"]
-        command = [self.mpi.directory / "mpicc", "-O2", *where, *wrapped, "-o", self.base / "ior", *_SOURCES]
         sources = [str(source) for source in _SOURCES]
         command = [str(self.mpi.directory / "mpicc"), "-O2", *where, *wrapped, "-o", str(self.base / "ior"), *sources]
+        subprocess.run(command, check=True)
 
     def _script(self, name: str, text: str) -> Path:
         path = self.base / name
