@@ -65,10 +65,7 @@ def test_the_values_of_the_head_are_those_of_the_run_and_no_sum_is_made(
     recompute_points(session, cell.id)
     put_headlines(session, [cell.id])
     assert sorted(session.scalars(select(Point.median))) == [90, 100]
-    assert [dict(one) for one in session.scalars(select(Series.labels).order_by(Series.id))] == [
-        {"operation": "write"},
-        {"operation": "read"},
-    ]
+    assert sorted(labels["operation"] for labels in session.scalars(select(Series.labels))) == ["read", "write"]
     assert session.get_one(RunHeadline, run.id).value == 100
     assert (run.state, run.validity) == ("finished", "valid")
 
