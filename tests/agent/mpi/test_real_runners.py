@@ -1,4 +1,4 @@
-"""One MPI program by two real runners with a shared directory: from the endpoint to the removal of the files."""
+"""MPI program by two real runners with a shared directory: from the endpoint to the removal of the files."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""One program over two nodes: the cards of both agents, the endpoint, the start signal, and the results."""
+"""Orders of a program over two nodes: the cards of both agents, the endpoint, the start signal, and the results."""
 
 import shutil
 import stat

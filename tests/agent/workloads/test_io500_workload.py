@@ -31,7 +31,7 @@ OPTIONS = Io500Options(
     hard_files=600,
     find_tasks=1,
 )
-"""Those of the recorded run on two nodes, in its directories."""
+"""Options of the recorded run on two nodes, in its directories."""
 CUT = RECORDED["result.txt"][: RECORDED["result.txt"].index("[ior-easy-read]") + 40]
 
 

@@ -30,7 +30,7 @@ def migrate(
 def scheduler() -> None:
     """Run the scheduler. If several run, one is active and the others stand by."""
     with uncollected():
-        from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415
+        from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415 - other commands do not load it
 
     settings = settings_of_environment()
     configure_logs("scheduler", settings.log_format)
@@ -41,7 +41,7 @@ def scheduler() -> None:
 def worker() -> None:
     """Run the Celery worker for background tasks of the server."""
     with uncollected():
-        from iotide_server.worker import run as run_worker  # noqa: PLC0415
+        from iotide_server.worker import run as run_worker  # noqa: PLC0415 - other commands do not load it
 
     settings = settings_of_environment()
     configure_logs("worker", settings.log_format)
@@ -52,6 +52,6 @@ def worker() -> None:
 def openapi() -> None:
     """Print the OpenAPI document of the API."""
     with uncollected():
-        from iotide_server.main import openapi_document  # noqa: PLC0415
+        from iotide_server.main import openapi_document  # noqa: PLC0415 - other commands do not load it
 
     typer.echo(json.dumps(openapi_document(), indent=2))

@@ -1,4 +1,4 @@
-"""Which node of one program over several explains the end of its attempt. Pure functions.
+"""Choice of the node that explains the end of an attempt of one program over several. Pure functions.
 
 The end of one node ends the program, so the other nodes fail as well. Their reasons only say that another one left.
 """
@@ -11,7 +11,7 @@ from iotide_server.runs.lifecycle import OrderEnd
 
 
 class Blame(IntEnum):
-    """How much the reason of a node explains; more is better."""
+    """Rank of a node's reason by what it explains; more is better."""
 
     OF_HEAD = 0  # a member saw its head leave
     OF_MEMBER = 1  # the head saw a member leave, or the member's part end
