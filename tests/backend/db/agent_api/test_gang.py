@@ -1,4 +1,4 @@
-"""Orders of a program over several nodes: its nodes at the claim, the endpoints of members for the head, and its end."""
+"""Orders of one program over several nodes: nodes at the claim, endpoints of members for the head, and its end."""
 
 from collections.abc import Callable
 from datetime import timedelta
